@@ -1,0 +1,107 @@
+# make demo      a real torch.compile run with TORCH_LOGS names of three packages (TORCH=0: a toy compiler, no PyTorch)
+# make test      every test, with PyTorch
+# make help      the other targets
+#
+# Each target makes the virtual environment that it needs, with pip, and makes it anew when a pyproject.toml changes.
+
+PYTHON ?= python3
+# the PyTorch to install: a requirement and options of pip install
+TORCH_INSTALL ?= torch==2.13.0
+TORCH = 1
+PYTEST_ARGS =
+DIST = dist
+
+PLUGINS := torch dynamo inductor distributed onnx
+DEMO_PROJECTS := . $(PLUGINS:%=plugins/%) examples/my-artifact
+PROJECTS := . $(PLUGINS:%=plugins/%) $(patsubst %/pyproject.toml,%,$(wildcard examples/*/pyproject.toml))
+REQUIREMENTS := $(PROJECTS:%=%/pyproject.toml)
+SETTINGS := +inductor,output_code,my_artifact
+
+VENV := .venv
+DEMO_VENV := .venv-demo
+TOY_VENV := .venv-demo-without-torch
+PIP_OPTIONS := --disable-pip-version-check --quiet
+# the backend is installed first, once, instead of anew for each project
+INSTALL_EDITABLE := install $(PIP_OPTIONS) --no-build-isolation
+BUILD_BACKEND := "hatchling>=1.26" "editables>=0.5"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-0 demo-1 test test-versions lint docs wheels clean
+
+help:
+	@echo 'make demo            compile a model with PyTorch; TORCH=0 runs a toy compiler without it'
+	@echo 'make test            every test (PYTEST_ARGS="-k name" to choose)'
+	@echo 'make test-versions   the tests of the core on each other Python >= 3.10 that is installed'
+	@echo 'make lint            ruff, mypy --strict, the layers of the imports'
+	@echo 'make docs            write docs/names.md anew'
+	@echo 'make wheels          build every distribution into $(DIST)/'
+	@echo 'make clean           remove what these made'
+	@echo
+	@echo 'PYTHON=$(PYTHON) makes the environments; TORCH_INSTALL="$(TORCH_INSTALL)" is what pip is told to install.'
+
+demo: demo-$(TORCH)
+
+demo-1: $(DEMO_VENV)/installed
+	TORCH_LOGS="$(SETTINGS)" $(DEMO_VENV)/bin/python examples/train.py
+
+demo-0: $(TOY_VENV)/installed
+	TORCH_LOGS="$(SETTINGS)" $(TOY_VENV)/bin/python examples/toy_compiler.py
+
+test: $(VENV)/installed
+	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+
+test-versions:
+	@for python in $$(.ci/pythons "$(PYTHON)"); do \
+	    $(MAKE) --no-print-directory test-core PYTHON="$$python" \
+	        CORE_VENV=".venv-$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" || exit 1; \
+	done
+
+# the target of test-versions for one Python
+.PHONY: test-core
+CORE_VENV := .venv-core
+test-core: $(CORE_VENV)/installed
+	$(CORE_VENV)/bin/python -m pytest tests/core tests/complog $(PYTEST_ARGS)
+
+lint: $(VENV)/installed
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy --strict src/core plugins/*/src
+	$(VENV)/bin/lint-imports
+
+docs: $(VENV)/installed
+	$(VENV)/bin/python docs/write_names.py
+
+wheels: $(VENV)/installed
+	@for project in $(filter-out examples/%,$(PROJECTS)); do \
+	    $(VENV)/bin/python -m build --no-isolation --outdir $(DIST) $$project || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) $(VENV)-* $(DIST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/installed: requirements-dev.txt $(REQUIREMENTS)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install $(PIP_OPTIONS) -r requirements-dev.txt
+	$(VENV)/bin/python -m pip install $(PIP_OPTIONS) $(TORCH_INSTALL)
+	$(VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
+	@touch $@
+
+$(DEMO_VENV)/installed: $(REQUIREMENTS)
+	$(PYTHON) -m venv $(DEMO_VENV)
+	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND)
+	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(TORCH_INSTALL)
+	$(DEMO_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
+	@touch $@
+
+$(TOY_VENV)/installed: $(REQUIREMENTS)
+	$(PYTHON) -m venv $(TOY_VENV)
+	$(TOY_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND)
+	$(TOY_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
+	@touch $@
+
+$(CORE_VENV)/installed: requirements-dev.txt $(REQUIREMENTS)
+	$(PYTHON) -m venv $(CORE_VENV)
+	$(CORE_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND) "pytest>=8.3,<10" "hypothesis>=6.100"
+	$(CORE_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
+	@touch $@

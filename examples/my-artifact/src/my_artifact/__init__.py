@@ -1,0 +1,1 @@
+"""A compiler backend that lives outside of PyTorch."""

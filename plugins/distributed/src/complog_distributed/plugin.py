@@ -1,0 +1,58 @@
+"""The hooks of the distributed family: names, the rank in each line, and which ranks log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from logging import LogRecord
+
+from complog_core import Artifact, Component, Field, Keyword, hookimpl
+
+from .names import ARTIFACTS, COMPONENTS
+from .ranks import find_group_rank, get_wanted, is_among, read_ranks, set_wanted
+
+
+@hookimpl
+def complog_components() -> Iterable[Component]:
+    """The components of torch.distributed."""
+    return COMPONENTS
+
+
+@hookimpl
+def complog_artifacts() -> Iterable[Artifact]:
+    """The artifacts of torch.distributed."""
+    return ARTIFACTS
+
+
+@hookimpl
+def complog_keywords() -> Iterable[Keyword]:
+    """The keyword `ranks`, and the variable TORCH_LOGS_RANKS."""
+    return (
+        Keyword(
+            "ranks",
+            "str | Collection[int] | None",
+            None,
+            "which ranks log: '0,3-5' or [0, 3, 4, 5]; None: all of them",
+            env_var="{prefix}_LOGS_RANKS",
+            apply=set_wanted,
+            convert=read_ranks,
+        ),
+    )
+
+
+@hookimpl
+def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
+    """While `ranks` is set, one filter which drops the records of the other ranks; `ranks` is applied before."""
+    wanted = get_wanted()
+    return () if wanted is None else (lambda record: is_among(wanted),)
+
+
+@hookimpl
+def complog_record_fields() -> Iterable[Field]:
+    """The rank at the head of the line: `[rank0]:`."""
+    return (Field("rank", "head", render_rank),)
+
+
+def render_rank(record: LogRecord) -> str:
+    """Return the rank as the line shows it, "" outside of an initialised process group."""
+    rank = find_group_rank()
+    return "" if rank is None else f"[rank{rank}]:"

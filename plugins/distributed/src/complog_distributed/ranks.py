@@ -1,0 +1,102 @@
+"""Ranks: which one this process has, and which of them log."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from types import ModuleType
+from typing import Final
+
+RANK_VARIABLES: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+"""Where torchrun, Slurm, Open MPI and MPICH put a process's rank; the first one set counts."""
+
+HIGHEST_RANK: Final = 999_999
+"""The highest rank that may be named, so that a slip of the pen does not become a set of a billion numbers."""
+
+_ITEM: Final = re.compile(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", re.ASCII)
+_wanted: frozenset[int] | None = None
+
+
+def read_ranks(value: object) -> frozenset[int] | None:
+    """Return the ranks that a text or a collection of ints names; None, like a blank text, stands for every rank.
+
+    >>> sorted(read_ranks("0,3-5") or ())
+    [0, 3, 4, 5]
+    >>> read_ranks([0, -1])
+    Traceback (most recent call last):
+        ...
+    ValueError: ranks: -1 is not a rank: ranks are ints from 0 to 999999
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _read_text(value) if value.strip() else None
+    if not isinstance(value, (list, tuple, set, frozenset, range)):
+        raise ValueError(f"ranks: {value!r} is neither a text such as '0,3-5' nor a collection of ints such as [0, 3]")
+    return frozenset(_check_rank(rank) for rank in value)
+
+
+def _read_text(text: str) -> frozenset[int]:
+    ranks: set[int] = set()
+    for item in text.split(","):
+        match = _ITEM.fullmatch(item.strip())
+        if match is None:
+            raise ValueError(f"ranks: {item.strip()!r} in {text!r} is neither a rank such as 0 nor a range such as 3-5")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"ranks: {item.strip()!r} in {text!r} runs backwards; write {last}-{first}")
+        ranks.update(range(_check_rank(first), _check_rank(last) + 1))
+    return frozenset(ranks)
+
+
+def _check_rank(rank: object) -> int:
+    if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank <= HIGHEST_RANK:
+        raise ValueError(f"ranks: {rank!r} is not a rank: ranks are ints from 0 to {HIGHEST_RANK}")
+    return rank
+
+
+def set_wanted(ranks: frozenset[int] | None) -> None:
+    """Remember which ranks are to log; None: every rank."""
+    global _wanted
+    _wanted = ranks
+
+
+def get_wanted() -> frozenset[int] | None:
+    """Return which ranks are to log; None: every rank."""
+    return _wanted
+
+
+def is_among(wanted: frozenset[int]) -> bool:
+    """Return whether this process's rank is one of `wanted`; a process without a rank counts as wanted."""
+    rank = find_rank()
+    return rank is None or rank in wanted
+
+
+def find_rank() -> int | None:
+    """Return this process's rank: torch.distributed's once it is initialised, before that the launcher's."""
+    rank = find_group_rank()
+    return find_launcher_rank() if rank is None else rank
+
+
+def find_group_rank() -> int | None:
+    """Return the rank in the default process group, None while there is none; torch is never imported for it."""
+    distributed = _find_loaded("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return int(distributed.get_rank())
+
+
+def find_launcher_rank() -> int | None:
+    """Return the rank that a launcher put into the environment, None where there is none or it is no number."""
+    for name in RANK_VARIABLES:
+        text = os.environ.get(name, "")
+        if text:
+            return int(text) if text.isascii() and text.isdecimal() else None
+    return None
+
+
+def _find_loaded(name: str) -> ModuleType | None:
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    return None if getattr(spec, "_initializing", False) else module

@@ -1,0 +1,1 @@
+"""The dynamo family of TORCH_LOGS names; everything is in `plugin` and `names`."""

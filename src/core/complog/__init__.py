@@ -1,0 +1,108 @@
+"""The default system: prefix TORCH, entry-point group `complog`, assembled and configured when this is imported.
+
+Settings errors in the variables are raised as the last act of the import, and a later import then succeeds with
+nothing set. The functions here are the methods of `default_system`.
+
+>>> with logs(torch="INFO"):
+...     current_state().level("torch.anything")
+20
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from complog_core import (
+    OFF,
+    Artifact,
+    ComplogError,
+    Component,
+    Field,
+    FormatError,
+    GlogFormatter,
+    HelpRequested,
+    Keyword,
+    LazyString,
+    LogState,
+    LogSystem,
+    OutputError,
+    Outputs,
+    OwnershipError,
+    PluginError,
+    PluginInfo,
+    Setting,
+    SettingsError,
+    __version__,
+    hide_warnings,
+    hookimpl,
+    warning_once,
+)
+from complog_core import startup as _startup
+
+from ._default import default_system, start
+
+if TYPE_CHECKING:
+    DEFAULT_LOGGING: dict[str, Any]
+
+set_logs = default_system.set_logs
+logs = default_system.logs
+init_logs = default_system.init_logs
+current_state = default_system.current_state
+is_enabled = default_system.is_enabled
+getArtifactLogger = default_system.getArtifactLogger
+register_log = default_system.register_log
+register_artifact = default_system.register_artifact
+get_loggers = default_system.get_loggers
+help_message = default_system.help_message
+list_plugins = default_system.list_plugins
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DEFAULT_LOGGING":
+        from .known import default_logging
+
+        return default_logging(default_system.registry.names())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "DEFAULT_LOGGING",
+    "OFF",
+    "Artifact",
+    "ComplogError",
+    "Component",
+    "Field",
+    "FormatError",
+    "GlogFormatter",
+    "HelpRequested",
+    "Keyword",
+    "LazyString",
+    "LogState",
+    "LogSystem",
+    "OutputError",
+    "Outputs",
+    "OwnershipError",
+    "PluginError",
+    "PluginInfo",
+    "Setting",
+    "SettingsError",
+    "__version__",
+    "current_state",
+    "default_system",
+    "getArtifactLogger",
+    "get_loggers",
+    "help_message",
+    "hide_warnings",
+    "hookimpl",
+    "init_logs",
+    "is_enabled",
+    "list_plugins",
+    "logs",
+    "register_artifact",
+    "register_log",
+    "set_logs",
+    "warning_once",
+]
+
+# the last act: whatever it raises, everything above is defined, also for a plugin that imports complog meanwhile
+start(_startup)

@@ -1,0 +1,49 @@
+"""Whether PyTorch configures its own loggers in this process, so that complog has to leave those alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+from complog_core import LogSystem, report
+from complog_core.settings import parse
+
+FIX = "pip install complog-torch"
+
+
+def why_torch_keeps_its_loggers() -> str | None:
+    """Return why loggers under `torch` are PyTorch's own affair; None where they are complog's.
+
+    They are complog's where PyTorch is not installed at all, and where the bridge has taken over or will do so.
+    """
+    try:
+        installed = "torch" in sys.modules or find_spec("torch") is not None
+        bridge = installed and ("complog_torch" in sys.modules or find_spec("complog_torch") is not None)
+    except (ImportError, ValueError):
+        return None
+    if not installed:
+        return None
+    if not bridge:
+        return f"PyTorch is installed without the bridge ({FIX})"
+    reason: str = import_module("complog_torch").why_not()
+    return reason or None
+
+
+def is_torch_under_way() -> bool:
+    """Return whether `import torch` is going on and will call the bridge before it is done."""
+    spec = getattr(sys.modules.get("torch"), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False)) and why_torch_keeps_its_loggers() is None
+
+
+def warn_of_refusals(system: LogSystem, reason: str) -> None:
+    """Warn if TORCH_LOGS holds what PyTorch, which reads it too, will refuse: others' names, complog's own forms."""
+    refused = []
+    for setting in parse(os.environ.get("TORCH_LOGS", "")).settings:
+        owners = [owner.distribution for entry in system.registry.lookup(setting.name) for owner in entry.owners]
+        foreign = owners and not any(owner and owner.startswith("complog") for owner in owners)
+        if foreign or ":" in setting.text or "/" in setting.text:
+            refused.append(repr(setting.text))
+    if refused:
+        report.warn(f"TORCH_LOGS: PyTorch will refuse {', '.join(refused)}: {reason}")

@@ -1,0 +1,48 @@
+"""The engine of complog: everything is defined here, and importing it does nothing else.
+
+Plugins import their vocabulary from this package; `complog` assembles the default system from it.
+"""
+
+from .errors import (
+    ComplogError,
+    FormatError,
+    HelpRequested,
+    OutputError,
+    OwnershipError,
+    PluginError,
+    SettingsError,
+)
+from .formatters import GlogFormatter
+from .hookspecs import hookimpl
+from .lazy import LazyString, hide_warnings, warning_once
+from .model import OFF, Artifact, Component, Field, Keyword, LogState, Outputs, PluginInfo, Setting
+from .system import LogSystem
+from .version import VERSION
+
+__version__ = VERSION
+
+__all__ = [
+    "OFF",
+    "Artifact",
+    "ComplogError",
+    "Component",
+    "Field",
+    "FormatError",
+    "GlogFormatter",
+    "HelpRequested",
+    "Keyword",
+    "LazyString",
+    "LogState",
+    "LogSystem",
+    "OutputError",
+    "Outputs",
+    "OwnershipError",
+    "PluginError",
+    "PluginInfo",
+    "Setting",
+    "SettingsError",
+    "__version__",
+    "hide_warnings",
+    "hookimpl",
+    "warning_once",
+]

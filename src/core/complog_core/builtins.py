@@ -1,0 +1,42 @@
+"""The formats that the engine itself contributes, through the same hook as everyone: glog, short, basic and json."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from .formatters import GlogFormatter
+from .hookspecs import FormatterFactory, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def make_basic() -> logging.Formatter:
+    """Return a formatter for `logging.BASIC_FORMAT`, the one of `logging.basicConfig`.
+
+    >>> make_basic().format(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None))
+    'INFO:a:hello'
+    """
+    return logging.Formatter(logging.BASIC_FORMAT)
+
+
+def make_json() -> logging.Formatter:
+    """Return a formatter that makes each record one JSON object on one line.
+
+    >>> make_json().format(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None))[:15]
+    '{"@timestamp": '
+    """
+    from .jsonlines import JsonFormatter
+
+    return JsonFormatter()
+
+
+@hookimpl
+def complog_formatters() -> Mapping[str, FormatterFactory]:
+    """Name the four formats.
+
+    >>> sorted(complog_formatters())
+    ['basic', 'glog', 'json', 'short']
+    """
+    return {"glog": GlogFormatter, "short": make_basic, "basic": make_basic, "json": make_json}

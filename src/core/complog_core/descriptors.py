@@ -1,0 +1,162 @@
+"""Raw descriptors: opening for appending, writing whole records, telling a moved file, and renewal after a fork."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+import time
+import weakref
+from typing import Final, NamedTuple, Protocol
+
+PATIENCE: Final = 1.0
+"""Seconds that one record waits, in total, for a non-blocking descriptor that takes no more."""
+
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+_PLAIN: Final = getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+_SURELY_WHOLE: Final = 512
+"""Bytes that POSIX lets a pipe take at once everywhere."""
+
+
+class Opened(NamedTuple):
+    """A descriptor and what it stood for when it was opened: somebody may close it, or reuse its number."""
+
+    descriptor: int
+    device: int
+    inode: int
+
+
+def open_for_appending(path: str, *, wait: bool) -> Opened:
+    """Open, or create, a file; raises OSError or ValueError. `wait` allows a FIFO to wait for its reader.
+
+    The descriptor is never 0, 1 or 2: in a program that closed one of those, everybody's output would go there.
+    """
+    nonblocking = 0 if wait else getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, _APPEND | _PLAIN | nonblocking, 0o666)
+    try:
+        if nonblocking:
+            os.set_blocking(descriptor, True)
+        if descriptor <= 2 and os.name == "posix":
+            import fcntl
+
+            low, descriptor = descriptor, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.close(low)
+        about = os.fstat(descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Opened(descriptor, about.st_dev, about.st_ino)
+
+
+def is_own(opened: Opened) -> bool:
+    """Return whether the descriptor still stands for what was opened."""
+    try:
+        about = os.fstat(opened.descriptor)
+    except OSError:
+        return False
+    return about.st_dev == opened.device and about.st_ino == opened.inode
+
+
+def leads_to(path: str, opened: Opened) -> bool:
+    """Return whether the path still leads to what was opened, as it does not once that was moved or removed."""
+    if os.name == "nt":  # an open file cannot be moved there
+        return True
+    try:
+        about = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # the way there may be barred since; the descriptor is as good as before
+        return True
+    return about.st_dev == opened.device and about.st_ino == opened.inode
+
+
+def let_go(opened: Opened) -> None:
+    """Close the descriptor, unless it is somebody else's by now."""
+    if is_own(opened):
+        try:
+            os.close(opened.descriptor)
+        except OSError:
+            pass  # a delayed write error; nothing is left to retry
+
+
+def send(descriptor: int, data: bytes) -> tuple[int, OSError | None]:
+    """Write all the data, at once where the system can; return how many bytes went, and what stopped the rest.
+
+    A FIFO gets whole lines, in writes that it takes whole, so that writers who share it do not tear them.
+    """
+    sent = 0
+    give_up: float | None = None
+    try:
+        limit = len(data) if len(data) <= _SURELY_WHOLE else _largest_write(descriptor, len(data))
+        while sent < len(data):
+            try:
+                step = os.write(descriptor, data[sent : _end_of_piece(data, sent, limit)])
+                if not step:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                sent += step
+            except BlockingIOError as fault:
+                now = time.monotonic()
+                give_up = now + PATIENCE if give_up is None else give_up
+                if now >= give_up:
+                    return sent, fault
+                _wait(descriptor, give_up - now)
+    except OSError as fault:
+        return sent, fault
+    return sent, None
+
+
+def _largest_write(descriptor: int, size: int) -> int:
+    # asked each time: dup2 may have put another kind of file there since the last record
+    if os.name != "posix" or not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        return size
+    import select
+
+    return select.PIPE_BUF
+
+
+def _end_of_piece(data: bytes, start: int, limit: int) -> int:
+    end = start + limit
+    if end >= len(data):
+        return len(data)
+    return data.rfind(b"\n", start, end) + 1 or end
+
+
+def _wait(descriptor: int, seconds: float) -> None:
+    import select
+
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(descriptor, select.POLLOUT)
+        poll.poll(seconds * 1000)
+    time.sleep(0.0005)  # some descriptors call themselves writable and then refuse
+
+
+class Renewable(Protocol):
+    """Something with locks, which a forked child must not find held by threads that it does not have."""
+
+    def _after_fork(self) -> None: ...
+
+
+_renewables: weakref.WeakSet[Renewable] = weakref.WeakSet()
+_registering = threading.Lock()
+_registered = False
+
+
+def renew_after_fork(thing: Renewable) -> None:
+    """Call `thing._after_fork()` in each forked child for as long as the thing lives."""
+    global _registered
+    _renewables.add(thing)
+    if _registered or not hasattr(os, "register_at_fork"):
+        return
+    with _registering:
+        if not _registered:
+            _registered = True
+            os.register_at_fork(after_in_child=_renew)
+
+
+def _renew() -> None:
+    global _registering
+    _registering = threading.Lock()
+    for thing in list(_renewables):
+        thing._after_fork()

@@ -1,0 +1,136 @@
+"""What the environment says to a system: settings texts, outputs and the values of keywords; read, never written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from .errors import HelpRequested
+from .model import Keyword, Outputs, Setting
+from .settings import parse
+
+_SWITCH: Final = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
+
+
+class Texts(NamedTuple):
+    """The settings texts that are set and not blank, as (variable, text), in the order in which they apply."""
+
+    texts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def variables(self) -> str:
+        return " and ".join(variable for variable, _ in self.texts)
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    def without(self, refused: frozenset[tuple[str, str]]) -> Texts:
+        """Return these texts less those that were refused."""
+        return Texts(tuple(text for text in self.texts if text not in refused)) if refused else self
+
+
+def read_texts(environ: Mapping[str, str], prefix: str, contributed: Iterable[str]) -> Texts:
+    """Return the texts of `<prefix>_LOGS` and then of each contributed variable in the order of their names.
+
+    >>> read_texts({"TORCH_LOGS": "+aot", "B": " ", "A": "guards"}, "TORCH", ["B", "A"]).texts
+    (('TORCH_LOGS', '+aot'), ('A', 'guards'))
+    """
+    first = f"{prefix}_LOGS"
+    variables = (first, *sorted(set(contributed) - {first}))
+    return Texts(tuple((name, environ[name]) for name in variables if environ.get(name, "").strip()))
+
+
+def parse_texts(texts: Texts, help_page: Callable[[bool], str]) -> tuple[tuple[Setting, ...], list[tuple[str, str]]]:
+    """Parse each text; return the settings and the problems as (variable, problem).
+
+    Raises HelpRequested with the page where a text asks for help.
+    """
+    settings: list[Setting] = []
+    problems: list[tuple[str, str]] = []
+    for variable, text in texts.texts:
+        parsed = parse(text)
+        if parsed.help:
+            raise HelpRequested(help_page(parsed.help == "+help"))
+        settings += parsed.settings
+        problems += [(variable, problem) for problem in parsed.problems]
+    return tuple(settings), problems
+
+
+def read_outputs(environ: Mapping[str, str], prefix: str) -> tuple[Outputs, list[tuple[str, str]]]:
+    """Return where records go according to the variables, and the problems as (variable, problem).
+
+    >>> read_outputs({"TORCH_LOGS_STDERR": "0"}, "TORCH")[0].stderr
+    False
+    """
+    problems: list[tuple[str, str]] = []
+
+    def switch(name: str, default: bool) -> bool:
+        word = environ.get(f"{prefix}_LOGS_{name}", "").strip().lower()
+        if word and word not in _SWITCH:
+            problems.append((f"{prefix}_LOGS_{name}", f"{word!r} is neither 1 nor 0"))
+        return _SWITCH.get(word, default)
+
+    outputs = Outputs(
+        path=environ.get(f"{prefix}_LOGS_OUT") or None,
+        format=environ.get(f"{prefix}_LOGS_FORMAT") or None,
+        stderr=switch("STDERR", True),
+        propagate=switch("PROPAGATE", False),
+    )
+    return outputs, problems
+
+
+def read_keywords(
+    environ: Mapping[str, str], prefix: str, keywords: Sequence[Keyword]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the values of those keywords whose variable is set and not blank, and the problems."""
+    values: dict[str, Any] = {}
+    problems: list[tuple[str, str]] = []
+    for keyword in keywords:
+        if keyword.env_var is None:
+            continue
+        variable = keyword.env_var.replace("{prefix}", prefix)
+        text = environ.get(variable, "").strip()
+        if not text:
+            continue
+        try:
+            values[keyword.name] = convert(keyword, text, from_text=True)
+        except ValueError as error:
+            problems.append((variable, str(error)))
+    return values, problems
+
+
+def convert(keyword: Keyword, value: Any, *, from_text: bool = False) -> Any:
+    """Return the value of a keyword for an argument or, `from_text`, for its variable's text; ValueError if it is bad.
+
+    >>> convert(Keyword("depth", int), "3", from_text=True)
+    3
+    """
+    if keyword.convert is not None:
+        try:
+            return keyword.convert(value)
+        except ValueError:
+            raise
+        except Exception as error:
+            raise ValueError(f"{keyword.name}={value!r}: {type(error).__name__}: {error}") from error
+    kind = keyword.type
+    if not isinstance(kind, type):
+        return value
+    if from_text and kind is bool:
+        word = value.lower()
+        if word not in _SWITCH:
+            raise ValueError(f"{value!r} is neither 1 nor 0")
+        return _SWITCH[word]
+    if from_text and kind in (int, float, str):
+        return kind(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(f"{keyword.name}={value!r} is not a {kind.__name__}")
+    return value

@@ -1,0 +1,227 @@
+"""One sink per system, which renders each record once and feeds every output; one small handler per logger."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .descriptors import renew_after_fork
+from .outputs import ConsoleOutput
+from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
+
+if TYPE_CHECKING:
+    from .hookspecs import RecordFilter
+    from .outputs import FileOutput
+
+
+class Pipeline(NamedTuple):
+    """What a sink does with a record: a snapshot that is exchanged whole.
+
+    `handlers` are those that plugins contribute; `propagate` passes each record to the root logger's handlers too.
+
+    >>> Pipeline().console, Pipeline().file
+    (True, None)
+    """
+
+    filters: tuple[RecordFilter, ...] = ()
+    formatter: logging.Formatter = logging.Formatter()
+    console: bool = True
+    file: FileOutput | None = None
+    handlers: tuple[logging.Handler, ...] = ()
+    propagate: bool = False
+
+
+class Sink:
+    """Takes the records of every logger of a system; setting `pipeline` changes where they go, between two records.
+
+    >>> import contextlib, io
+    >>> sink = Sink(Pipeline(formatter=logging.Formatter("%(levelname)s %(message)s")))
+    >>> with contextlib.redirect_stderr(io.StringIO()) as stream:
+    ...     sink.dispatch(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None))
+    >>> stream.getvalue()
+    'INFO hello\\n'
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self._console = ConsoleOutput()
+        self._local = threading.local()
+        self._epoch = object()
+        self._changes: dict[object, int] = {}
+        renew_after_fork(self)
+
+    def dispatch(self, record: logging.LogRecord, via: ComplogHandler | None = None) -> None:
+        """Filter the record, render it, and give it to each output; never raises. `via` is the handler it came to."""
+        epoch = self._epoch
+        last: _Seen | None = getattr(self._local, "last", None)
+        if last is not None and last[0]() is record and self._is_repeat(last, via):
+            return
+        try:
+            self._distribute(record, via)
+        finally:
+            self._local.last = (weakref.ref(record), epoch, via)
+
+    @contextlib.contextmanager
+    def transition(self) -> Iterator[None]:
+        """Surround a change of loggers' handlers and propagation.
+
+        A record that a thread meanwhile brings here twice in a row, through a logger and its ancestor, counts once.
+        """
+        # what this thread has logged before is not under way
+        self._local.last = None
+        change = object()
+        self._changes[change] = threading.get_ident()
+        self._epoch = object()
+        try:
+            yield
+        finally:
+            self._epoch = object()
+            self._changes.pop(change, None)
+
+    def _is_repeat(self, last: _Seen, via: ComplogHandler | None) -> bool:
+        if self._changes:
+            return True
+        before = last[2]
+        if last[1] is self._epoch:
+            # a walk that held a removed handler before the change began may reach it only now
+            return before is not None and before.retired and before is not via
+        # changed since: a logger's walk passes each handler once, so the same handler means that it was handed in anew
+        return via is None or before is not via
+
+    def _after_fork(self) -> None:
+        # changes that other threads were making will not end here
+        mine = threading.get_ident()
+        self._changes = {change: thread for change, thread in self._changes.items() if thread == mine}
+
+    def _distribute(self, record: logging.LogRecord, via: ComplogHandler | None) -> None:
+        pipeline = self.pipeline
+        for record_filter in pipeline.filters:
+            if not _let_through(record_filter, record):
+                return
+        try:
+            if not pipeline.handlers and not pipeline.propagate:
+                if pipeline.console or pipeline.file is not None:
+                    self._write(render(record, pipeline.formatter), pipeline)
+                return
+            rendering = Rendering(settle_message(record), pipeline.formatter)
+            if pipeline.console or pipeline.file is not None:
+                self._write(rendering.text(), pipeline)
+        except Exception:
+            # the message itself is at fault, and the standard library's way of telling is what people know
+            _tell_error(via or ComplogHandler(self), record)
+            return
+        if pipeline.handlers:
+            with rendering.shared():
+                for handler in pipeline.handlers:
+                    self._contribute(rendering.record, handler)
+        if pipeline.propagate:
+            _pass_to_root(rendering.record)
+
+    def _write(self, text: str, pipeline: Pipeline) -> None:
+        if pipeline.console:
+            self._console.write(text)
+        if pipeline.file is not None and not pipeline.file.write(text) and not pipeline.console:
+            self._console.write(text)
+
+    def _contribute(self, record: logging.LogRecord, handler: logging.Handler) -> None:
+        try:
+            if handler.formatter is None:
+                handler.formatter = SharedFormatter(self._formatter)
+        except Exception:
+            pass  # a handler of its own kind; handing the record over tells
+        _hand_over(record, handler)
+
+    def _formatter(self) -> logging.Formatter:
+        return self.pipeline.formatter
+
+
+class ComplogHandler(logging.Handler):
+    """What a logger carries: it hands records to the sink, and knows nothing that another one does not.
+
+    `formatter` reads as the sink's current one; `setFormatter` changes only what `format` returns. Whoever takes one
+    off its logger for good sets `retired` before.
+
+    >>> sink = Sink(Pipeline())
+    >>> ComplogHandler(sink).formatter is sink.pipeline.formatter
+    True
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        # not Handler's own: it makes a lock, and an entry in a list that is searched from end to end for each removal
+        logging.Filterer.__init__(self)
+        self._name = None
+        self._closed = False
+        self.level = logging.NOTSET
+        self.lock = None
+        self.sink = sink
+        self.retired = False
+        self._own: logging.Formatter | None = None
+
+    @property
+    def formatter(self) -> logging.Formatter | None:
+        return self.sink.pipeline.formatter if self._own is None else self._own
+
+    @formatter.setter
+    def formatter(self, formatter: logging.Formatter | None) -> None:
+        self._own = formatter
+
+    def createLock(self) -> None:
+        """Make none: whatever may interleave is guarded where it is written."""
+        self.lock = None
+
+    def handle(self, record: logging.LogRecord) -> Any:
+        """Ask this handler's filters, then `emit`; return what the filters returned."""
+        passed: Any = self.filter(record) if self.filters else True
+        if passed:
+            self.emit(passed if isinstance(passed, logging.LogRecord) else record)
+        return passed
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand the record to the sink."""
+        self.sink.dispatch(record, self)
+
+
+_Seen = tuple["weakref.ref[logging.LogRecord]", object, ComplogHandler | None]
+
+
+def _let_through(record_filter: RecordFilter, record: logging.LogRecord) -> bool:
+    try:
+        return bool(record_filter(record))
+    except Exception as error:
+        warn_once(("filter", id(record_filter)), f"filter {_name_of(record_filter)} raised {error!r}; records pass it")
+        return True
+
+
+def _hand_over(record: logging.LogRecord, handler: logging.Handler) -> None:
+    try:
+        if record.levelno >= handler.level:
+            handler.handle(record)
+    except Exception as error:
+        warn_once(("handler", id(handler)), f"handler {type(handler).__qualname__} raised {error!r}")
+
+
+def _pass_to_root(record: logging.LogRecord) -> None:
+    # pytest, for one, puts its handler on root and on every logger that does not propagate
+    reached: list[logging.Handler] = []
+    logger: object = logging.Logger.manager.loggerDict.get(record.name)
+    while isinstance(logger, logging.Logger):
+        reached += logger.handlers
+        logger = logger.parent if logger.propagate else None
+    for handler in tuple(logging.root.handlers):
+        if handler not in reached and not isinstance(handler, ComplogHandler):
+            _hand_over(record, handler)
+
+
+def _tell_error(handler: logging.Handler, record: logging.LogRecord) -> None:
+    try:
+        handler.handleError(record)
+    except Exception:  # a stderr that is closed
+        pass
+
+
+def _name_of(function: object) -> str:
+    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -1,0 +1,122 @@
+"""The two markers, and the specification of every hook that a plugin may implement."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+import pluggy
+
+if TYPE_CHECKING:
+    from .model import Artifact, Component, Field, Keyword, LogState, Outputs
+
+PROJECT: Final = "complog"
+
+hookspec: Final = pluggy.HookspecMarker(PROJECT)
+hookimpl: Final = pluggy.HookimplMarker(PROJECT)
+"""Marks a function of a plugin as the implementation of the hook of the same name."""
+
+FormatterFactory = Callable[[], logging.Formatter]
+RecordFilter = Callable[[logging.LogRecord], bool]
+
+
+@hookspec
+def complog_components() -> Iterable[Component]:
+    """complog_components() -> Iterable[Component]: runs once, when the plugin is loaded.
+
+    Each component becomes a name that takes a level.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_artifacts() -> Iterable[Artifact]:
+    """complog_artifacts() -> Iterable[Artifact]: runs once, when the plugin is loaded.
+
+    Each artifact becomes a name that is on or off.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_keywords() -> Iterable[Keyword]:
+    """complog_keywords() -> Iterable[Keyword]: runs once, when the plugin is loaded.
+
+    Each becomes a keyword of `set_logs` and, where it says so, an environment variable.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_formatters() -> Mapping[str, FormatterFactory]:
+    """complog_formatters() -> Mapping[str, Callable[[], logging.Formatter]]: runs once, when the plugin is loaded.
+
+    Each name becomes valid in `<PREFIX>_LOGS_FORMAT`; its factory is called whenever a configuration asks for it.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_handlers(outputs: Outputs) -> Iterable[logging.Handler]:
+    """complog_handlers(outputs) -> Iterable[logging.Handler]: runs at each change of the configuration.
+
+    Each handler gets every enabled record; one without a formatter gets the line that the console gets. Handlers that
+    a later call no longer returns are closed.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_filters() -> Iterable[RecordFilter]:
+    """complog_filters() -> Iterable[Callable[[LogRecord], bool]]: runs at each change of the configuration.
+
+    Each is asked about every enabled record before anything is rendered; False drops the record from all outputs.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_record_fields() -> Iterable[Field]:
+    """complog_record_fields() -> Iterable[Field]: runs at each change of the configuration.
+
+    Each adds a piece to the head or the tail of the default line's prefix.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_env_vars() -> Iterable[str]:
+    """complog_env_vars() -> Iterable[str]: runs once, when the plugin is loaded.
+
+    Each names a further variable that is read like `TORCH_LOGS`, after it, in the order of the names.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_state_changed(state: LogState) -> None:
+    """complog_state_changed(state) -> None: runs after each change of the configuration, the first one included.
+
+    It may not call `set_logs` (RuntimeError); a fault in it is a warning and reaches nobody else.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_awaits_names() -> str | None:
+    """complog_awaits_names() -> str | None: runs when a variable holds a name that nobody has registered.
+
+    A text says why names may still be registered later in this process; they then wait instead of being an error.
+    """
+    raise NotImplementedError
+
+
+STATIC_HOOKS: Final = (
+    "complog_components",
+    "complog_artifacts",
+    "complog_keywords",
+    "complog_formatters",
+    "complog_env_vars",
+)
+"""Hooks whose contribution is collected once, when the plugin is loaded."""

@@ -1,0 +1,68 @@
+"""Does a module, or a logger, of a dotted name exist? Answered without importing anything."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import PathFinder
+from typing import Any
+
+
+def module_exists(name: str) -> bool:
+    """Return whether a logger or module `name` is in the process, or a finder finds it on its parents' search paths.
+
+    Nothing is imported: a parent that is not imported yet is looked at through the search path in its spec.
+
+    >>> module_exists("json.tool"), module_exists("json.no_such_module")
+    (True, False)
+    """
+    parts = name.split(".")
+    if not all(parts):
+        return False
+    if name in logging.root.manager.loggerDict or sys.modules.get(name) is not None:
+        return True
+    path: Sequence[str] | None = None
+    for length in range(1, len(parts) + 1):
+        full = ".".join(parts[:length])
+        module = sys.modules.get(full)
+        if module is not None:
+            found, locations = True, getattr(module, "__path__", None)
+        else:
+            found, locations = _find(full, path)
+        if not found:
+            return False
+        if length < len(parts):
+            path = _as_paths(locations)
+            if not path:
+                return False
+    return True
+
+
+def _find(full: str, path: Sequence[str] | None) -> tuple[bool, Any]:
+    for finder in list(sys.meta_path):
+        find_spec = getattr(finder, "find_spec", None)
+        # setuptools' distutils shim answers by importing setuptools
+        if find_spec is None or getattr(finder, "__module__", type(finder).__module__) == "_distutils_hack":
+            continue
+        try:
+            spec = find_spec(full, path)
+        except Exception:
+            # Python cannot describe a namespace package below one that is not imported; a folder it is all the same
+            folders = [os.path.join(entry, full.rpartition(".")[2]) for entry in path or ()]
+            portions = [folder for folder in folders if os.path.isdir(folder)]
+            if portions and finder is PathFinder:
+                return True, portions
+            continue  # a finder that cannot answer does not find
+        if spec is not None:
+            return True, spec.submodule_search_locations
+    return False, None
+
+
+def _as_paths(locations: Any) -> list[str]:
+    try:
+        return [str(entry) for entry in locations or ()]
+    except Exception:
+        # a namespace package whose parent is not imported cannot recompute its path, but remembers it
+        return [str(entry) for entry in getattr(locations, "_path", ())]

@@ -1,0 +1,229 @@
+"""Where text goes: the console of the moment, and a file that may be rotated, filled up or taken away."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any, Final
+
+from . import report
+from .descriptors import Opened, is_own, leads_to, let_go, open_for_appending, renew_after_fork, send
+from .errors import OutputError
+
+_PLACE: Final = re.compile(r"\{(rank|local_rank|pid|host)\}")
+_RANKS: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+_FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
+_DIRECT: Final = os.name == "posix"
+
+
+def expand_path(path: str, environ: Mapping[str, str]) -> str:
+    """Return the path with `{rank}`, `{local_rank}`, `{pid}` and `{host}` filled in; all else stays as it is.
+
+    >>> expand_path("{host}x", {}) != "{host}x", expand_path("~/r{rank}.{local_rank}.{name}", {"RANK": "3"})
+    (True, '~/r3.0.{name}')
+    """
+    return _PLACE.sub(lambda match: _fill(match[1], environ), path)
+
+
+def _fill(place: str, environ: Mapping[str, str]) -> str:
+    if place == "pid":
+        return str(os.getpid())
+    if place == "host":
+        return _host()
+    for variable in _RANKS if place == "rank" else ("LOCAL_RANK",):
+        text = environ.get(variable, "").strip()
+        if text.isdecimal():
+            return text
+    return "0"
+
+
+def _host() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket
+
+    return socket.gethostname()
+
+
+class FileOutput:
+    """A file that records are appended to, opened now, its parents created; `path` is where, `template` what was asked.
+
+    Raises OutputError, whose source is `variable`, where that is impossible. Safe for threads and forks: a record is
+    one append write, a child goes on in the same file, or in its own where the template holds `{pid}`.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     output = FileOutput(directory + "/sub/{rank}.log", variable="TORCH_LOGS_OUT")
+    ...     written = output.write("hello")
+    ...     output.close()
+    ...     written, pathlib.Path(output.path).read_text()
+    (True, 'hello\\n')
+    """
+
+    def __init__(self, template: str, *, variable: str) -> None:
+        self.template = template
+        self._variable = variable
+        self._lock = threading.RLock()  # re-entrant: a signal handler or a finalizer may log in the middle of a write
+        self._opened: Opened | None = None
+        self._closed = self._failing = self._torn = self._inherited = False
+        try:
+            # a later chdir must not move the file
+            self._rooted = template if os.path.isabs(template) else os.path.join(os.getcwd(), template)
+            self.path = expand_path(self._rooted, os.environ)
+            if not os.path.basename(template):
+                raise ValueError("it names no file")
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            self._opened = open_for_appending(self.path, wait=True)
+        except (OSError, ValueError) as error:
+            raise OutputError(variable, (f"cannot open {template!r}: {_say(error)}",)) from error
+        renew_after_fork(self)
+
+    def write(self, text: str) -> bool:
+        """Append the text and a line end; return whether the file took all of it. Never raises.
+
+        The first failure of a row is one warning; the next warning comes after a write that succeeded.
+        """
+        data = (text + "\n").encode("utf-8", "backslashreplace")
+        fault = ""
+        with self._lock:
+            try:
+                self._append(data)
+            except (OSError, ValueError) as error:
+                fault = _say(error)
+            is_news = bool(fault) and not self._failing
+            self._failing = bool(fault)
+        if is_news:
+            _warn(f"{self._variable}: cannot write to {self.path!r}: {fault}; records go to stderr until it works")
+        return not fault
+
+    def close(self) -> None:
+        """Close the file; a record that another thread still brings opens it for itself alone."""
+        with self._lock:
+            self._closed = True
+            opened, self._opened = self._opened, None
+            if opened is not None:
+                let_go(opened)
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # an interpreter that is shutting down has taken names away
+            pass
+
+    def _append(self, data: bytes) -> None:
+        opened = self._current()
+        passing = self._closed
+        try:
+            if self._torn:
+                data = b"\n" + data
+            sent, fault = send(opened.descriptor, data)
+            self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
+            if fault is not None:
+                raise fault
+        finally:
+            if passing:
+                let_go(opened)
+
+    def _current(self) -> Opened:
+        """Return the file to write to: the open one if it is still that path's, else a new one."""
+        opened = self._opened
+        # what others have closed has to be known before its number is given out again
+        own = opened is not None and is_own(opened)
+        if self._inherited:
+            self.path = expand_path(self._rooted, os.environ)
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        elif opened is not None and own and leads_to(self.path, opened):
+            return opened
+        fresh = open_for_appending(self.path, wait=False)
+        if not self._closed:
+            self._opened = fresh
+            self._inherited = self._torn = False
+            if opened is not None and own:
+                let_go(opened)
+        return fresh
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+        self._inherited = "{pid}" in self.template
+
+
+class ConsoleOutput:
+    """Whatever `sys.stderr` is when a record arrives.
+
+    >>> import contextlib, io
+    >>> with contextlib.redirect_stderr(io.StringIO()) as stream:
+    ...     ConsoleOutput().write("hello"), stream.getvalue()
+    (True, 'hello\\n')
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._torn = False
+        renew_after_fork(self)
+
+    def write(self, text: str) -> bool:
+        """Write the text and a line end at once; return whether the stream took it. Never raises."""
+        stream = getattr(sys, "stderr", None)
+        if stream is None:
+            return False
+        try:
+            if type(stream) is io.TextIOWrapper and _is_direct(stream):
+                return self._write_directly(stream, text + "\n")
+            return _write_to_stream(stream, text + "\n")
+        except Exception:  # somebody's stream; whatever is wrong with it costs its copy and nothing else
+            return False
+
+    def _write_directly(self, stream: io.TextIOWrapper, line: str) -> bool:
+        descriptor = stream.fileno()
+        try:
+            stream.flush()
+        except (OSError, RuntimeError):
+            pass  # a full pipe, or a signal that came while it was being flushed; only the order suffers
+        try:
+            data = line.encode(stream.encoding, stream.errors or "strict")
+        except UnicodeEncodeError:
+            data = line.encode(stream.encoding, "backslashreplace")
+        with self._lock:
+            if self._torn:
+                data = b"\n" + data
+            sent, fault = send(descriptor, data)
+            self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
+        return fault is None
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+
+
+def _is_direct(stream: io.TextIOWrapper) -> bool:
+    # other buffers (gzip's, for one) have a descriptor too, but change what goes there
+    buffer = stream.buffer
+    raw = buffer.raw if type(buffer) is io.BufferedWriter else buffer
+    # an encoding with a byte order mark is one that only the stream itself knows how to go on with
+    return _DIRECT and type(raw) is io.FileIO and stream.encoding.lower() in _FLAT_ENCODINGS
+
+
+def _write_to_stream(stream: Any, line: str) -> bool:
+    try:
+        stream.write(line)
+    except UnicodeEncodeError:
+        encoding = getattr(stream, "encoding", None) or "ascii"
+        stream.write(line.encode(encoding, "backslashreplace").decode(encoding))
+    flush = getattr(stream, "flush", None)
+    if flush is not None:
+        flush()
+    return True
+
+
+def _say(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def _warn(text: str) -> None:
+    try:
+        report.warn(text)
+    except Exception:  # the stream it goes to is somebody's
+        pass

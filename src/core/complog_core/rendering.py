@@ -1,0 +1,110 @@
+"""One rendering per record, however many outputs want it, and one evaluation of its message."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from . import report
+
+_PLAIN: Final = frozenset({str, int, float, bool, bytes, complex, type(None)})
+_BARE: Final = logging.Formatter(logging.BASIC_FORMAT)
+_shared = threading.local()
+
+
+def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
+    """Return the record as text; raises only what the record's own message raises.
+
+    A formatter that is at fault itself costs one warning, and the record is rendered barely.
+
+    >>> render(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None), logging.Formatter())
+    'hello'
+    """
+    try:
+        text: object = formatter.format(record)
+        if isinstance(text, str):
+            return text
+        fault = f"returned {type(text).__name__}"
+    except Exception as error:
+        fault = f"raised {error!r}"
+    bare = _BARE.format(record)
+    warn_once(("formatter", type(formatter)), f"formatter {type(formatter).__qualname__} {fault}")
+    return bare
+
+
+def settle_message(record: logging.LogRecord) -> logging.LogRecord:
+    """Return the record itself where its message is plain data, else a copy that holds the message as a text.
+
+    Whoever renders the result evaluates no `__str__` of the program any more, neither again nor later.
+
+    >>> record = logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "%s", ([1],), None)
+    >>> settled = settle_message(record)
+    >>> settled.msg, settled.args, record.args
+    ('[1]', (), ([1],))
+    """
+    cls = type(record)
+    usual = cls.getMessage is logging.LogRecord.getMessage
+    if usual and type(record.msg) is str:
+        args = record.args
+        if not args or (type(args) is tuple and all(type(arg) in _PLAIN for arg in args)):
+            return record
+    # one with its own getMessage would interpret the finished text again
+    settled = object.__new__(cls if usual else logging.LogRecord)
+    settled.__dict__.update(record.__dict__, msg=record.getMessage(), args=())
+    return settled
+
+
+class Rendering:
+    """A record and its text, rendered when it is first wanted."""
+
+    __slots__ = ("_formatter", "_text", "record")
+
+    def __init__(self, record: logging.LogRecord, formatter: logging.Formatter) -> None:
+        self.record = record
+        self._formatter = formatter
+        self._text: str | None = None
+
+    def text(self) -> str:
+        """Return the text; raises what the record's own message raises."""
+        if self._text is None:
+            self._text = render(self.record, self._formatter)
+        return self._text
+
+    @contextlib.contextmanager
+    def shared(self) -> Iterator[None]:
+        """Let every SharedFormatter of this thread use the text while the record is handed round."""
+        before = getattr(_shared, "rendering", None)
+        _shared.rendering = self
+        try:
+            yield
+        finally:
+            _shared.rendering = before
+
+
+class SharedFormatter(logging.Formatter):
+    """The formatter of a contributed handler that has none: it gives the text that the other outputs got.
+
+    A record that arrives later, or in another thread, is rendered with what `current` returns.
+    """
+
+    def __init__(self, current: Callable[[], logging.Formatter]) -> None:
+        super().__init__()
+        self._current = current
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text."""
+        rendering: Rendering | None = getattr(_shared, "rendering", None)
+        if rendering is not None and rendering.record is record:
+            return rendering.text()
+        return render(record, self._current())
+
+
+def warn_once(key: object, text: str) -> None:
+    """Give a warning as `report.warn_once` does, on whatever stream there is; never raises."""
+    try:
+        report.warn_once(key, text)
+    except Exception:  # the stream it goes to is somebody's
+        pass

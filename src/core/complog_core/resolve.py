@@ -1,0 +1,207 @@
+"""Settings meet the registry: which levels, which artifacts, what is unknown; and the targets of each logger. Pure."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from .model import OFF, Artifact, Setting
+from .registry import Entry, Registry, nearest_above, parent_of
+
+DEFAULT_LEVEL: Final = logging.WARNING
+
+
+class World(NamedTuple):
+    """What resolution has to ask about the process; each answer is a plain function, so that tests can give them.
+
+    `exists` tells whether a module or logger of that name exists, `provider` names the distribution that would bring
+    an unknown name, `explain` words the reason for an unknown name, `foreign` names the system that owns a logger
+    if that is another one, `waiting` says why unknown names may still be registered (None: they may not).
+    """
+
+    exists: Callable[[str], bool] = lambda name: False
+    provider: Callable[[str], str | None] = lambda name: None
+    explain: Callable[[str], str] = lambda name: "unknown name"
+    foreign: Callable[[str], str | None] = lambda logger: None
+    waiting: Callable[[], str | None] = lambda: None
+
+
+class Resolution(NamedTuple):
+    """What settings come to: levels by logger, artifacts (True on, False muted) by key, and everything to be told."""
+
+    levels: Mapping[str, int] = MappingProxyType({})
+    artifacts: Mapping[str, bool] = MappingProxyType({})
+    pending: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    waiting: str | None = None
+
+
+class Target(NamedTuple):
+    """What a logger is to be: `level`, and whether it `carries` our handler (and so does not propagate)."""
+
+    level: int
+    carries: bool
+
+
+def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Resolution:
+    """Resolve settings in order; the later one wins for the same logger or artifact, nothing is ever raised.
+
+    >>> resolve([Setting("a.b", 10, "+a.b")], Registry(), World(exists=lambda name: True)).levels
+    {'a.b': 10}
+    """
+    levels: dict[str, int] = {}
+    artifacts: dict[str, bool] = {}
+    pending: list[str] = []
+    problems: list[str] = []
+    notices: list[str] = []
+    waiting: str | None = None
+    for setting in settings:
+        name = setting.name
+        if name == "all":
+            levels.update(dict.fromkeys(registry.top_level, setting.level))
+            continue
+        entries = registry.lookup(name)
+        if entries:
+            if len({entry.kind for entry in entries}) > 1:
+                problems.append(f"'{setting.text}': {_describe_mixed(name, entries)}")
+                continue
+            if len(entries) > 1:
+                notices.append(_describe_several(name, entries))
+            for entry in entries:
+                if isinstance(entry.item, Artifact):
+                    artifacts[entry.key] = setting.level != OFF
+                else:
+                    levels.update(dict.fromkeys(entry.item.loggers, setting.level))
+            continue
+        owner = world.foreign(name)
+        if owner is not None or name in registry.loggers or ("/" not in name and _is_module(name, world)):
+            if owner is None:
+                levels[name] = setting.level
+            else:
+                problems.append(f"'{setting.text}': the logger belongs to the system {owner}; set {owner}_LOGS")
+            continue
+        waiting = waiting or world.waiting()
+        if waiting is not None:
+            pending.append(setting.text)
+        else:
+            problems.append(f"'{setting.text}': {world.explain(name)}")
+    return Resolution(
+        levels,
+        artifacts,
+        tuple(dict.fromkeys(pending)),
+        tuple(dict.fromkeys(problems)),
+        tuple(dict.fromkeys(notices)),
+        waiting if pending else None,
+    )
+
+
+def _is_module(name: str, world: World) -> bool:
+    # `schedule` without complog-inductor is more likely that artifact than PyPI's package of the same name
+    if "." not in name and world.provider(name) is not None:
+        return False
+    return world.exists(name)
+
+
+def _describe_mixed(name: str, entries: tuple[Entry, ...]) -> str:
+    listed = ", ".join(f"{entry.kind} {entry.key} of {_owners(entry)}" for entry in entries)
+    return f"{name} is registered as different kinds ({listed}); use a qualified spelling"
+
+
+def _describe_several(name: str, entries: tuple[Entry, ...]) -> str:
+    listed = ", ".join(f"{entry.key} of {_owners(entry)}" for entry in entries)
+    return f"{name} selects every {entries[0].kind} of that name: {listed}"
+
+
+def _owners(entry: Entry) -> str:
+    return " and ".join(str(owner) for owner in entry.owners)
+
+
+def by_spelling(artifacts: Mapping[str, bool], registry: Registry) -> dict[str, bool]:
+    """Return the decisions about artifacts by every spelling; a bare name is on if one of its owners' is."""
+    result: dict[str, bool] = {}
+    for entry in registry.entries:
+        decision = artifacts.get(entry.key) if entry.kind == "artifact" else None
+        if decision is None:
+            continue
+        for spelling in (entry.name, *entry.spellings):
+            result[spelling] = result.get(spelling, False) or decision
+    return result
+
+
+def bind_artifact(module: str, name: str, registry: Registry) -> tuple[Entry, ...]:
+    """Return the entries that an artifact logger of this module stands for.
+
+    Where several owners share the bare name, the owner whose own loggers cover the module has it, else the one whose
+    family is the module's top-level package, else all of them do.
+    """
+    entries = registry.artifacts(name)
+    if len(entries) < 2:
+        return entries
+    above = registry.registered_above(module)
+    if above is not None:
+        near = {owner for entry in registry.loggers[above] for owner in entry.owners}
+        owned = tuple(entry for entry in entries if near.intersection(entry.owners))
+        if owned:
+            return owned
+    top = module.partition(".")[0]
+    return tuple(e for e in entries if any(owner.family.replace("-", "_") == top for owner in e.owners)) or entries
+
+
+def plan_loggers(levels: Mapping[str, int], registry: Registry) -> dict[str, Target]:
+    """Return the targets of the registered loggers and of the modules that were set.
+
+    >>> plan_loggers({"a": 10, "a.b": 20}, Registry())
+    {'a': Target(level=10, carries=True), 'a.b': Target(level=20, carries=False)}
+    """
+    top_level = frozenset(registry.top_level)
+    targets: dict[str, Target] = {}
+    for name in registry.loggers:
+        level = levels.get(name, logging.NOTSET)
+        if level == logging.NOTSET and name in top_level:
+            level = DEFAULT_LEVEL
+        targets[name] = Target(level, True)
+    for name, level in levels.items():
+        if name not in targets:
+            above = parent_of(name)
+            inside = registry.registered_above(name) is not None or nearest_above(above, levels) is not None
+            targets[name] = Target(level, not inside)
+    return targets
+
+
+def plan_artifact(
+    module: str, entries: tuple[Entry, ...], artifacts: Mapping[str, bool], targets: Mapping[str, Target]
+) -> Target:
+    """Return the target of the artifact logger of `module` that stands for `entries` (none: not registered yet)."""
+    decisions = [artifacts[entry.key] for entry in entries if entry.key in artifacts]
+    if any(decisions):
+        return Target(logging.DEBUG, nearest_carrier(module, targets) is None)
+    if decisions:
+        return Target(OFF, False)
+    if any(isinstance(entry.item, Artifact) and entry.item.off_by_default for entry in entries) or not entries:
+        return Target(max(DEFAULT_LEVEL, effective_level(module, targets)), False)
+    return Target(logging.NOTSET, False)
+
+
+def nearest_carrier(logger_name: str, targets: Mapping[str, Target]) -> str | None:
+    """Return the nearest logger at or above `logger_name` that carries our handler."""
+    name = logger_name
+    while name:
+        target = targets.get(name)
+        if target is not None and target.carries:
+            return name
+        name = parent_of(name)
+    return None
+
+
+def effective_level(logger_name: str, targets: Mapping[str, Target]) -> int:
+    """Return the level that the nearest target with one gives `logger_name`; NOTSET where there is none."""
+    name = logger_name
+    while name:
+        target = targets.get(name)
+        if target is not None and target.level != logging.NOTSET:
+            return target.level
+        name = parent_of(name)
+    return logging.NOTSET

@@ -1,0 +1,253 @@
+"""LogSystem: the public face of one engine; set_logs and its kin as methods, the default system's being complog's."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from . import ownership, report
+from .arguments import Arguments, Request, read_arguments
+from .assembly import Assembly
+from .contributions import check_artifact, check_component
+from .engine import Engine
+from .errors import SettingsError
+from .model import Artifact, Component, Keyword, LogState, PluginInfo
+from .registry import Item, Registry
+from .stubs import set_logs_doc, set_logs_signature
+from .telling import why_names_wait
+from .texts import help_text, unknown_name
+
+
+class LogSystem(Engine):
+    """An engine of its own: `<PREFIX>_LOGS` and its kin, the names of a group's entry points and of passed plugins.
+
+    `prefix` begins the names of its variables. `group` is the entry-point group whose plugins it loads (None: none);
+    `plugins` are modules or objects with hook implementations, which need no packaging. Nothing happens until the first
+    use, and no logger changes until the variable or the API names something.
+
+    >>> import types
+    >>> from complog_core import Component, hookimpl
+    >>> @hookimpl
+    ... def complog_components():
+    ...     return [Component("tiler", ["mylib.tiler"], "loop tiling")]
+    >>> mylib = LogSystem("MYLIB", plugins=[types.SimpleNamespace(complog_components=complog_components)])
+    >>> with mylib.logs(tiler="DEBUG"):
+    ...     mylib.current_state().level("mylib.tiler.loops")
+    10
+    >>> mylib.close()
+    """
+
+    def __init__(self, prefix: str = "TORCH", group: str | None = None, plugins: Iterable[object] = ()) -> None:
+        if not isinstance(prefix, str) or not (prefix.isascii() and prefix.isidentifier()):
+            raise ValueError(f"a prefix begins the names of environment variables; {prefix!r} cannot")
+        super().__init__(prefix, group, plugins)
+        self._told_ignored = False
+        self._bind_functions()
+
+    def _bind_functions(self) -> None:
+        # functions of their own, since a bound method cannot carry the signature of one system
+        change, during = self._set_logs, self._logs
+
+        def set_logs(
+            settings: str | None = None,
+            /,
+            *,
+            all: int | str | None = None,
+            modules: Mapping[str, int | str | bool | None] | None = None,
+            **names: Any,
+        ) -> None:
+            change(Arguments(settings, all, modules, names))
+
+        @contextmanager
+        def logs(
+            settings: str | None = None,
+            /,
+            *,
+            all: int | str | None = None,
+            modules: Mapping[str, int | str | bool | None] | None = None,
+            **names: Any,
+        ) -> Iterator[LogState]:
+            """Do what `set_logs` does for the length of a with block, then put the exact previous state back."""
+            with during(Arguments(settings, all, modules, names)) as state:
+                yield state
+
+        self.set_logs = set_logs
+        self.logs = logs
+
+    def refresh_texts(self, assembly: Assembly) -> None:
+        registry, keywords = assembly.registry, assembly.keywords
+        signature = set_logs_signature(registry, keywords)
+        self.set_logs.__doc__ = set_logs_doc(registry, keywords, prefix=self.prefix)
+        for function in (self.set_logs, self.logs):
+            vars(function)["__signature__"] = signature
+
+    # -- settings
+
+    def _set_logs(self, arguments: Arguments) -> None:
+        self._refuse_observers("set_logs")
+        assembly = self.ready()
+        request = self._read(arguments, assembly)
+        if self._environment_speaks(assembly):
+            return
+        self.reconfigure(request, reread=True)
+
+    @contextmanager
+    def _logs(self, arguments: Arguments) -> Iterator[LogState]:
+        self._refuse_observers("logs")
+        assembly = self.ready()
+        request = self._read(arguments, assembly)
+        before = self._request
+        speaks = not self._environment_speaks(assembly)
+        if speaks:
+            self.reconfigure(request, reread=True)
+        try:
+            yield self.state()
+        finally:
+            if speaks:
+                self.reconfigure(before)
+
+    def _read(self, arguments: Arguments, assembly: Assembly) -> Request:
+        world = self.world(assembly, may_wait=False)
+        return read_arguments(arguments, assembly.registry, assembly.keywords_by_name, world, self.help_page)
+
+    def _refuse_observers(self, what: str) -> None:
+        if self._observers.speaking:
+            raise RuntimeError(f"complog_state_changed may not call {what}: it is told of a change, it makes none")
+
+    def _environment_speaks(self, assembly: Assembly) -> bool:
+        texts = self.read_environment(assembly)
+        if texts and not self._told_ignored:
+            self._told_ignored = True
+            report.warn(f"{texts.variables} is set and has precedence; what set_logs and logs() ask for is ignored")
+        return bool(texts)
+
+    def init_logs(self, strict: bool | None = None) -> None:
+        """Read the environment again and configure anew.
+
+        With `strict` (None: only the default system) a bad variable raises SettingsError and `help` HelpRequested,
+        both ValueErrors, and nothing of the variables' settings holds; otherwise each problem is a warning.
+        """
+        self._refuse_observers("init_logs")
+        self.load()
+        self.reconfigure(reread=True, strict=self.always_on if strict is None else strict)
+
+    def current_state(self) -> LogState:
+        """Return the configuration in force, an immutable value."""
+        return self.state()
+
+    def is_enabled(self, artifact: str) -> bool:
+        """Return whether the artifact is named in the settings in force and not muted."""
+        return self.state().enabled(artifact)
+
+    # -- loggers
+
+    def getArtifactLogger(self, module_qname: str, artifact_name: str) -> logging.Logger:
+        """Return the logger `<module_qname>.__<artifact_name>`, on or off as the settings say, now and later.
+
+        `module_qname` is any module's name, `artifact_name` a registered artifact, bare or qualified; an unknown one
+        is a ValueError, except while a plugin that may register it is not loaded.
+        """
+        assembly = self.ready()
+        if not assembly.registry.artifacts(artifact_name) and why_names_wait(assembly) is None:
+            reason = f"{artifact_name!r} is no artifact: {self.explain_unknown(artifact_name)}"
+            raise SettingsError("getArtifactLogger", (reason,))
+        bare = artifact_name.rpartition("/")[2]
+        logger = logging.getLogger(f"{module_qname}.__{bare}")
+        self.adopt_artifact_logger(logger, module_qname, artifact_name)
+        return logger
+
+    def register_log(self, setting_name: str, log_name: str | list[str] | tuple[str, ...]) -> None:
+        """Register a component at run time; the last registration of a name wins, with a warning if it differs.
+
+        Raises ValueError for a name that cannot be registered, OwnershipError for another system's logger.
+        """
+        self._register(Component(setting_name, log_name))
+
+    def register_artifact(
+        self,
+        setting_name: str,
+        description: str = "",
+        visible: bool = False,
+        off_by_default: bool = False,
+        log_format: str | None = None,
+    ) -> None:
+        """Register an artifact at run time; the last registration of a name wins, with a warning if it differs."""
+        self._register(Artifact(setting_name, description, visible, off_by_default, log_format))
+
+    def _register(self, item: Item) -> None:
+        if isinstance(item, Component):
+            check_component(item)
+        else:
+            check_artifact(item)
+        if item.name in self.ready().keywords_by_name:
+            raise ValueError(f"{item.name!r} is reserved: it is a keyword of set_logs")
+        if isinstance(item, Component):
+            ownership.claim(item.loggers, self)
+        self.register_at_run_time(item)
+
+    def get_loggers(self) -> list[logging.Logger]:
+        """Return every registered logger."""
+        return [logging.getLogger(name) for name in self.registry.loggers]
+
+    # -- what is known
+
+    @property
+    def registry(self) -> Registry:
+        """The registered names."""
+        return self.ready().registry
+
+    @property
+    def keywords(self) -> tuple[tuple[PluginInfo, Keyword], ...]:
+        """The contributed keywords with their owners."""
+        return self.ready().keywords
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The names valid in `<PREFIX>_LOGS_FORMAT`."""
+        return tuple(sorted(self.ready().formatters))
+
+    @property
+    def env_vars(self) -> tuple[str, ...]:
+        """The contributed variables that are read like `<PREFIX>_LOGS`."""
+        return self.ready().env_vars
+
+    def list_plugins(self) -> tuple[PluginInfo, ...]:
+        """Return what became of each plugin."""
+        return tuple(plugin.info for plugin in self.ready().plugins)
+
+    def help_message(self, verbose: bool = False) -> str:
+        """Return the help page: the visible names, or with `verbose` all of them, and how settings are written."""
+        return self.help_page(verbose)
+
+    def help_page(self, verbose: bool) -> str:
+        assembly = self.load()
+        return help_text(
+            assembly.registry,
+            assembly.keywords,
+            tuple(plugin.info for plugin in assembly.plugins),
+            prefix=self.prefix,
+            env_vars=assembly.env_vars,
+            formats=tuple(sorted(assembly.formatters)),
+            verbose=verbose,
+        )
+
+    def explain_unknown(self, name: str) -> str:
+        assembly = self.load()
+        provider = self.provider_of(name)
+        return unknown_name(name, assembly.registry, assembly.keywords, prefix=self.prefix, provider=provider)
+
+    def close(self) -> None:
+        """Put every logger back as it was, close the outputs and give up the ownership of the loggers."""
+        with logging._lock, self._lock:  # type: ignore[attr-defined]
+            overridden = self._applier.apply({})
+            old, self._sink.pipeline = self._sink.pipeline, self._idle
+            self._assembly, self._configuration, self._request = None, None, Request()
+            self._runtime.clear()
+            self.planner.forget()
+            self._version += 1
+        for logger, level in overridden:
+            logger.setLevel(level)
+        self._outlets.retire(old, self._idle)
+        ownership.release(self)
