@@ -20,15 +20,15 @@ def why_torch_keeps_its_loggers() -> str | None:
     """
     try:
         installed = "torch" in sys.modules or find_spec("torch") is not None
-        bridge = installed and ("complog_torch" in sys.modules or find_spec("complog_torch") is not None)
+        bridged = installed and ("complog_torch" in sys.modules or find_spec("complog_torch") is not None)
     except (ImportError, ValueError):
         return None
     if not installed:
         return None
-    if not bridge:
+    if not bridged:
         return f"PyTorch is installed without the bridge ({FIX})"
-    reason: str = import_module("complog_torch").why_not()
-    return reason or None
+    bridge = import_module("complog_torch")
+    return None if bridge.will_be_active() else str(bridge.why_inactive())
 
 
 def is_torch_under_way() -> bool:

@@ -12,11 +12,11 @@ from . import report
 from .arguments import Request
 from .assembly import Assembly
 from .contributions import Fault, read_contribution
-from .environment import Texts, parse_texts, read_keywords, read_outputs
+from .environment import Texts, parse_texts, read_keywords
 from .errors import SettingsError
 from .formatters import make_formatter
 from .handlers import Pipeline
-from .model import Artifact, Field, LogState, Source
+from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
 from .registry import Registry
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve
@@ -39,6 +39,7 @@ class Configuration(NamedTuple):
 def configure(
     assembly: Assembly,
     prefix: str,
+    outputs: Outputs,
     texts: Texts,
     request: Request,
     world: World,
@@ -59,8 +60,6 @@ def configure(
     resolution = resolve(settings, assembly.registry, world)
     speaker = texts.variables if texts else "set_logs"
     problems += [(speaker, problem) for problem in resolution.problems]
-    outputs, more = read_outputs(os.environ, prefix)
-    problems += more
     values, more = _read_values(assembly, prefix, request)
     problems += more
     ranks = values.get("ranks")
@@ -96,7 +95,7 @@ class Outlets:
     def __init__(self, prefix: str, artifacts: Mapping[str, Artifact]) -> None:
         self._prefix = prefix
         self._artifacts = artifacts
-        self._template: str | None = None
+        self.out_variable = f"{prefix}_LOGS_OUT"
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> tuple[Pipeline, LogState, Problems]:
         """Return the new pipeline, the state with the outputs that could be had, and the problems."""
@@ -146,17 +145,23 @@ class Outlets:
     def _open(self, template: str, current: Pipeline) -> FileOutput:
         if current.file is not None and current.file.template == template:
             return current.file
-        return FileOutput(template, variable=f"{self._prefix}_LOGS_OUT")
+        return FileOutput(template, variable=self.out_variable)
 
     def _gather(self, assembly: Assembly, hook: str, **arguments: Any) -> list[Any]:
         gathered: list[Any] = []
         for owner, function in assembly.hooks.get(hook, ()):
-            try:
-                gathered += read_contribution(hook, function(**arguments))
-            except Exception as error:
-                what = str(error) if isinstance(error, Fault) else f"raised {type(error).__name__}: {error}"
-                report.warn_once((hook, str(owner), what), f"{owner}: {hook}() {what}")
+            gathered += gather(owner, function, hook, **arguments)
         return gathered
+
+
+def gather(owner: PluginInfo, function: Callable[..., object], hook: str, **arguments: Any) -> tuple[Any, ...]:
+    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails."""
+    try:
+        return tuple(read_contribution(hook, function(**arguments)))
+    except Exception as error:
+        what = str(error) if isinstance(error, Fault) else f"raised {type(error).__name__}: {error}"
+        report.warn_once((hook, str(owner), what), f"{owner}: {hook}() {what}")
+        return ()
 
 
 def _guard(what: str, function: Callable[..., object], *arguments: object) -> None:

@@ -152,6 +152,10 @@ def _check_handler(item: object) -> None:
     _check_type(item, logging.Handler)
 
 
+def _check_note(item: object) -> None:
+    _check_type(item, str)
+
+
 _ITEMS: Final[Mapping[str, tuple[str, Callable[[object], None]]]] = {
     "complog_components": ("Component", check_component),
     "complog_artifacts": ("Artifact", check_artifact),
@@ -160,6 +164,7 @@ _ITEMS: Final[Mapping[str, tuple[str, Callable[[object], None]]]] = {
     "complog_handlers": ("logging.Handler", _check_handler),
     "complog_filters": ("callables", _check_filter),
     "complog_record_fields": ("Field", check_field),
+    "complog_plugin_notes": ("str", _check_note),
 }
 
 

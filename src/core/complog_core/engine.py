@@ -9,29 +9,27 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from . import builtins, ownership, report
+from . import ownership, report
 from .apply import Applier
 from .arguments import Request
-from .assembly import Adoption, Assembly, Hook, assemble, fail
+from .assembler import Assembler
+from .assembly import Assembly, Hook
 from .configuration import Configuration, Outlets, configure
-from .environment import Texts, read_texts
-from .errors import HelpRequested, OwnershipError
+from .environment import Texts, read_outputs, read_texts
+from .errors import HelpRequested
 from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
-from .loading import Plugin
 from .model import LogState
 from .modules import module_exists
 from .observers import Observers
 from .planning import Planner
-from .registry import Item
 from .resolve import World
-from .sources import PluginSource, is_ready_again, join
 from .telling import join_problems, tell, tell_at_exit, why_names_wait
 
 _engines: Final[weakref.WeakSet[Engine]] = weakref.WeakSet()
 
 
-class Engine:
+class Engine(Assembler):
     """Holds the mutable state of one system. Its lock is never held while foreign code loads or runs.
 
     Where loggers are changed, logging's own lock is taken first: code that holds it (logging.config does, while it
@@ -39,19 +37,18 @@ class Engine:
     """
 
     def __init__(self, prefix: str, group: str | None, plugins: Iterable[object]) -> None:
-        self.prefix = prefix
+        super().__init__(prefix, group, plugins)
         self.always_on = False
         """Whether registered loggers are configured although nothing was named: so in the default system."""
         self.deferred = False
         """Whether the first configuration is somebody's explicit act, as it is in the default system."""
+        self.logs_variable = f"{prefix}_LOGS"
+        self.out_variable = f"{prefix}_LOGS_OUT"
+        self.default_path: str | None = None
+        """The file that is written where no variable names one."""
+        self.after_change: Callable[[LogState], None] | None = None
+        """Called with each new state before anybody else can see it; it may run nothing but complog's own code."""
         self.provider_of: Callable[[str], str | None] = lambda name: None
-        self.adoption: Adoption | None = None
-        self._objects = (builtins, *plugins)
-        self._source = PluginSource(group, self._objects, check_variables=group == "complog")
-        self._lock = threading.RLock()
-        self._version = 0
-        self._assembly: Assembly | None = None
-        self._runtime: dict[tuple[type, str], Item] = {}
         self._texts = Texts()
         self._refused: frozenset[tuple[str, str]] = frozenset()
         self._request = Request()
@@ -74,25 +71,6 @@ class Engine:
     def explain_unknown(self, name: str) -> str:
         raise NotImplementedError
 
-    def refresh_texts(self, assembly: Assembly) -> None:
-        raise NotImplementedError
-
-    # -- loading
-
-    def load(self) -> Assembly:
-        """Return the assembly; load it at the first use, and what was set aside as soon as it can be."""
-        assembly = self._assembly
-        if assembly is None:
-            plugins = self._source.load()
-            return self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
-        if any(is_ready_again(plugin) for plugin in assembly.plugins):
-            plugins = self._source.retry(assembly.plugins)
-            assembly = self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
-            if self._configuration is not None:
-                # it may contribute variables that were never read
-                self.reconfigure(reread=True, late=True)
-        return assembly
-
     def ready(self) -> Assembly:
         """Return the assembly; load and configure at the first use."""
         assembly = self.load()
@@ -100,64 +78,26 @@ class Engine:
             self.reconfigure(reread=True)
         return assembly
 
+    @property
+    def request(self) -> Request:
+        """What the API asked for last."""
+        return self._request
+
     def assume(self, request: Request) -> None:
         """Take `request` for what the API asked for last; it counts from the next configuration on."""
         with self._lock:
             self._request = request
 
-    def register_at_run_time(self, item: Item) -> None:
-        """Add or replace what the program itself registered, and configure anew."""
-        slot = (type(item), item.name)
-        with self._lock:
-            known = self._runtime.get(slot)
-            self._runtime[slot] = item
-            self._version += 1
-        if known == item:
-            return
-        if known is not None:
-            text = f"{item.name!r} is registered again, differently; the last registration holds"
-            report.warn_once((self.prefix, slot, item), text)
-        self.reassemble()
-
-    def reassemble(self) -> None:
-        """Build the registry again, because something was registered or adopted, and configure anew."""
-        self.load()
-        self._swap(lambda current: current.plugins if current is not None else ())
+    def follow_registry(self, *, reread: bool) -> None:
+        """Bring the configuration in line with an assembly that has changed; `reread` the variables too."""
         if self._configuration is not None:
-            self.reconfigure(late=True)
-
-    def _swap(self, choose: Callable[[Assembly | None], tuple[Plugin, ...]]) -> Assembly:
-        # built aside, since a plugin's fault is told meanwhile; whoever finds that the world moved on builds again
-        while True:
-            with self._lock:
-                before, version = self._assembly, self._version
-                items, adoption = tuple(self._runtime.values()), self.adoption
-            assembly = self._claim(assemble(choose(before), items, adoption), items, adoption)
-            with self._lock:
-                if version == self._version:
-                    self._assembly = assembly
-                    self._version += 1
-                    break
-        self.refresh_texts(assembly)
-        return assembly
-
-    def _claim(self, assembly: Assembly, items: tuple[Item, ...], adoption: Adoption | None) -> Assembly:
-        plugins = list(assembly.plugins)
-        for position, plugin in enumerate(plugins):
-            if plugin.info.status == "loaded":
-                try:
-                    ownership.claim((name for item in plugin.components for name in item.loggers), self)
-                except OwnershipError as error:
-                    if any(plugin.module is given for given in self._objects):
-                        raise
-                    plugins[position] = fail(plugin, str(error))
-        return assembly if plugins == list(assembly.plugins) else assemble(plugins, items, adoption)
+            self.reconfigure(reread=reread, late=True)
 
     # -- configuring
 
     def read_environment(self, assembly: Assembly) -> Texts:
         """Return what the variables say at this moment."""
-        return read_texts(os.environ, self.prefix, assembly.env_vars)
+        return read_texts(os.environ, self.logs_variable, assembly.env_vars)
 
     def reconfigure(
         self, request: Request | None = None, *, reread: bool = False, strict: bool = False, late: bool = False
@@ -197,6 +137,8 @@ class Engine:
                     self._sink.pipeline = pipeline
                     plan = self.planner.plan(assembly, configuration) if self._is_active(configuration) else {}
                     overridden = self._applier.apply(plan)
+                    if self.after_change is not None:
+                        self.after_change(configuration.state)
                     break
             self._outlets.retire(pipeline, self._sink.pipeline)
         for logger, level in overridden:
@@ -226,7 +168,12 @@ class Engine:
         return configuration._replace(state=state, problems=(*configuration.problems, *problems)), pipeline
 
     def _configure(self, assembly: Assembly, texts: Texts, request: Request) -> Configuration:
-        return configure(assembly, self.prefix, texts, request, self.world(assembly), self.help_page)
+        outputs, problems = read_outputs(os.environ, self.prefix, self.out_variable)
+        if outputs.path is None:
+            outputs = outputs._replace(path=self.default_path)
+        world = self.world(assembly)
+        configuration = configure(assembly, self.prefix, outputs, texts, request, world, self.help_page)
+        return configuration._replace(problems=(*configuration.problems, *problems))
 
     def world(self, assembly: Assembly, *, may_wait: bool = True) -> World:
         """Return what resolution may ask; `may_wait` lets unknown names wait where the circumstances allow it."""

@@ -38,13 +38,12 @@ class Texts(NamedTuple):
         return Texts(tuple(text for text in self.texts if text not in refused)) if refused else self
 
 
-def read_texts(environ: Mapping[str, str], prefix: str, contributed: Iterable[str]) -> Texts:
-    """Return the texts of `<prefix>_LOGS` and then of each contributed variable in the order of their names.
+def read_texts(environ: Mapping[str, str], first: str, contributed: Iterable[str]) -> Texts:
+    """Return the texts of the variable `first` and then of each contributed one in the order of their names.
 
-    >>> read_texts({"TORCH_LOGS": "+aot", "B": " ", "A": "guards"}, "TORCH", ["B", "A"]).texts
+    >>> read_texts({"TORCH_LOGS": "+aot", "B": " ", "A": "guards"}, "TORCH_LOGS", ["B", "A"]).texts
     (('TORCH_LOGS', '+aot'), ('A', 'guards'))
     """
-    first = f"{prefix}_LOGS"
     variables = (first, *sorted(set(contributed) - {first}))
     return Texts(tuple((name, environ[name]) for name in variables if environ.get(name, "").strip()))
 
@@ -65,8 +64,12 @@ def parse_texts(texts: Texts, help_page: Callable[[bool], str]) -> tuple[tuple[S
     return tuple(settings), problems
 
 
-def read_outputs(environ: Mapping[str, str], prefix: str) -> tuple[Outputs, list[tuple[str, str]]]:
+def read_outputs(
+    environ: Mapping[str, str], prefix: str, out: str | None = None
+) -> tuple[Outputs, list[tuple[str, str]]]:
     """Return where records go according to the variables, and the problems as (variable, problem).
+
+    `out` names the variable of the file, where that is not `<prefix>_LOGS_OUT`.
 
     >>> read_outputs({"TORCH_LOGS_STDERR": "0"}, "TORCH")[0].stderr
     False
@@ -80,7 +83,7 @@ def read_outputs(environ: Mapping[str, str], prefix: str) -> tuple[Outputs, list
         return _SWITCH.get(word, default)
 
     outputs = Outputs(
-        path=environ.get(f"{prefix}_LOGS_OUT") or None,
+        path=environ.get(out or f"{prefix}_LOGS_OUT") or None,
         format=environ.get(f"{prefix}_LOGS_FORMAT") or None,
         stderr=switch("STDERR", True),
         propagate=switch("PROPAGATE", False),

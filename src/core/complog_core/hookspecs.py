@@ -112,6 +112,15 @@ def complog_awaits_names() -> str | None:
     raise NotImplementedError
 
 
+@hookspec
+def complog_plugin_notes() -> Iterable[str]:
+    """complog_plugin_notes() -> Iterable[str]: runs when plugins are listed, by `list_plugins` or `complog plugins`.
+
+    Each is a line on how the plugin is doing; it stands under the plugin's name.
+    """
+    raise NotImplementedError
+
+
 STATIC_HOOKS: Final = (
     "complog_components",
     "complog_artifacts",

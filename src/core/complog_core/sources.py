@@ -39,7 +39,8 @@ def _name_own(plugin: Plugin) -> Plugin:
     # what comes with complog says so; finding that out from metadata would cost a scan
     if plugin.info.family not in ("complog", "complog_core"):
         return plugin
-    return plugin._replace(info=plugin.info._replace(family="complog", distribution="complog", version=VERSION))
+    family = "complog" if plugin.info.family == "complog" else "engine"
+    return plugin._replace(info=plugin.info._replace(family=family, distribution="complog", version=VERSION))
 
 
 def is_ready_again(plugin: Plugin) -> bool:

@@ -10,9 +10,11 @@ from typing import Any
 from . import ownership, report
 from .arguments import Arguments, Request, read_arguments
 from .assembly import Assembly
+from .configuration import gather
 from .contributions import check_artifact, check_component
 from .engine import Engine
 from .errors import SettingsError
+from .loading import Plugin
 from .model import Artifact, Component, Keyword, LogState, PluginInfo
 from .registry import Item, Registry
 from .stubs import set_logs_doc, set_logs_signature
@@ -214,8 +216,20 @@ class LogSystem(Engine):
         return self.ready().env_vars
 
     def list_plugins(self) -> tuple[PluginInfo, ...]:
-        """Return what became of each plugin."""
-        return tuple(plugin.info for plugin in self.ready().plugins)
+        """Return what became of each plugin, with the notes that it has to give on itself."""
+        return tuple(plugin.info for plugin in self.list_loaded())
+
+    def list_loaded(self) -> tuple[Plugin, ...]:
+        """Return the plugins with what each contributes."""
+        assembly = self.ready()
+        notes: dict[str, list[str]] = {}
+        for owner, ask in assembly.hooks.get("complog_plugin_notes", ()):
+            given = gather(owner, ask, "complog_plugin_notes")
+            notes.setdefault(str(owner), []).extend(given)
+        return tuple(
+            plugin._replace(info=plugin.info._replace(notes=(*plugin.info.notes, *notes.get(str(plugin.info), ()))))
+            for plugin in assembly.plugins
+        )
 
     def help_message(self, verbose: bool = False) -> str:
         """Return the help page: the visible names, or with `verbose` all of them, and how settings are written."""

@@ -1,7 +1,8 @@
 """complog's bridge to stock PyTorch: takes over `torch._logging` while `import torch` is under way.
 
 PyTorch calls `autoload` through its entry-point group `torch.backends`, before it reads TORCH_LOGS. Where that door is
-shut, `install()` takes over after `import torch`. COMPLOG_TORCH=0 leaves PyTorch as it is.
+shut, importing this package before torch does the same, and `install()` does after. COMPLOG_TORCH=0 leaves PyTorch as
+it is.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import os
 import sys
 
+from .imports import after_import
+
 __version__ = "0.1.0"
 __all__ = ["__version__", "autoload", "install", "is_active", "uninstall", "why_inactive"]
 
-_reason = "PyTorch has not been imported"
+_NOT_IMPORTED = "PyTorch has not been imported"
+_reason = _NOT_IMPORTED
 
 
 def is_active() -> bool:
@@ -25,18 +29,9 @@ def why_inactive() -> str:
     return _reason
 
 
-def why_not() -> str:
-    """Return why the bridge neither is nor will be active in this process, "" where it is or will be."""
-    if is_active():
-        return ""
-    if is_switched_off():
-        return "COMPLOG_TORCH=0 switches the bridge off"
-    if os.environ.get("TORCH_DEVICE_BACKEND_AUTOLOAD", "1") != "1":
-        return "TORCH_DEVICE_BACKEND_AUTOLOAD keeps PyTorch from loading the bridge; call complog_torch.install()"
-    spec = getattr(sys.modules.get("torch"), "__spec__", None)
-    if "torch" in sys.modules and not getattr(spec, "_initializing", False):
-        return f"the bridge is not active ({_reason}); call complog_torch.install()"
-    return ""
+def will_be_active() -> bool:
+    """Return whether the bridge is active or will be once PyTorch is imported."""
+    return is_active() or (_reason == _NOT_IMPORTED and not is_switched_off())
 
 
 def is_switched_off() -> bool:
@@ -45,18 +40,16 @@ def is_switched_off() -> bool:
 
 
 def autoload() -> None:
-    """Take over; called by PyTorch during its import. Whatever goes wrong leaves stock PyTorch and one line."""
-    _take_over(initialised=False)
+    """Take over; PyTorch calls this during its import. Whatever goes wrong leaves stock PyTorch and one line."""
+    _take_over()
 
 
 def install() -> bool:
     """Take over `torch._logging` now, if PyTorch is imported and nothing speaks against it; return `is_active()`.
 
-    Unlike the automatic way it raises what is wrong with the variables' settings (ValueError).
+    Where PyTorch has read its settings already, they are read again, and what is wrong with them raises ValueError.
     """
-    if not is_active():
-        _take_over(initialised=True)
-    if is_active():
+    if not is_active() and _take_over():
         from .takeover import apply_now
 
         apply_now()
@@ -70,27 +63,46 @@ def uninstall() -> None:
         return
     from .takeover import give_back
 
-    give_back()
     _reason = "uninstall() was called"
+    give_back()
 
 
-def _take_over(*, initialised: bool) -> None:
+def _take_over() -> bool:
+    """Take over, or note and say why not; return whether PyTorch had set up its logging before."""
     global _reason
     if is_active():
-        return
+        return False
     if is_switched_off():
-        _reason = "COMPLOG_TORCH=0"
-        return
+        _reason = "COMPLOG_TORCH=0 switches the bridge off"
+        return False
     if "torch._logging._internal" not in sys.modules:
-        _reason = "PyTorch has not been imported"
-        return
+        return False
+    initialised = False
     try:
-        from .takeover import take_over
+        from .takeover import take_over, was_initialised
 
-        _reason = take_over(initialised=initialised)
+        initialised = was_initialised()
+        _reason = take_over()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        _reason = f"{type(error).__name__}: {error}"
+        _reason = f"{type(error).__name__}: {error}".replace("\n", " ")
     if _reason:
         print(f"complog: warning: stock torch._logging stays in charge: {_reason}", file=sys.stderr)
+    return initialised and not _reason
+
+
+def _watch() -> None:
+    global _reason
+    if is_switched_off():
+        _reason = "COMPLOG_TORCH=0 switches the bridge off"
+    elif "torch" not in sys.modules:
+        # everything that PyTorch registers by itself is registered, and nothing is read, when this package is done
+        after_import("torch._logging", autoload)
+    elif getattr(getattr(sys.modules["torch"], "__spec__", None), "_initializing", False):
+        pass  # PyTorch's import is under way and will call `autoload`
+    else:
+        _reason = "PyTorch was imported without it; complog_torch.install() takes over"
+
+
+_watch()

@@ -2,59 +2,133 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, Final
 
-from complog_core import Artifact, Component, PluginInfo
+from complog_core import Artifact, Component, LogSystem, PluginInfo
 from complog_core.assembly import Adoption
-from complog_core.registry import Item, Registry
+from complog_core.registry import Item
 
 FAMILIES: Final = frozenset({"complog", "complog-dynamo", "complog-inductor", "complog-distributed", "complog-onnx"})
+"""The distributions that describe PyTorch's names: they keep the ownership, PyTorch's loggers and flags win."""
 
 
-def read_registrations(registry: Any, version: str, told: set[tuple[str, str]]) -> Adoption:
-    """Return everything that PyTorch's registry holds, less what complog told it, as an adoption.
+class RegistryExchange:
+    """Keeps complog's registry and PyTorch's `log_registry` equal, each the owner of its own names."""
 
-    PyTorch's loggers, flags and formats win; complog's families keep the ownership and the descriptions.
-    """
-    items: list[Item] = []
-    for name, loggers in registry.log_alias_to_log_qnames.items():
-        if ("component", name) not in told and "." not in name:
-            items.append(Component(name, tuple([loggers] if isinstance(loggers, str) else loggers)))
-    artifacts = sorted(name for name in registry.artifact_names if ("artifact", name) not in told)
-    items += [_read_artifact(registry, name) for name in artifacts]
-    return Adoption(PluginInfo("torch", "torch", version), tuple(items), FAMILIES)
+    def __init__(self, system: LogSystem, registry: Any) -> None:
+        self._system = system
+        self._registry = registry
+        self._stock_class: type[Any] = type(registry)
+        self._told: dict[tuple[str, str], object] = {}
+        self._following = False
+
+    def start(self) -> None:
+        """Adopt what is there, tell what is missing, and follow every later registration."""
+        self.follow()
+        self._registry.__class__ = _make_following(self._stock_class, self.follow)
+
+    def stop(self) -> None:
+        """Take everything that was told out of PyTorch's registry, and leave that as it was."""
+        self._registry.__class__ = self._stock_class
+        for (kind, name), value in self._told.items():
+            self._forget(kind, name, value)
+        self._told.clear()
+
+    def follow(self) -> None:
+        """Adopt what PyTorch's registry holds by now, and tell it what it does not."""
+        if self._following:
+            return
+        self._following = True
+        try:
+            adoption = self._read()
+            if adoption != self._system.adoption:
+                self._system.adoption = adoption
+                self._system.reassemble()
+            self._tell()
+        finally:
+            self._following = False
+
+    def tell(self) -> None:
+        """Tell PyTorch's registry what it does not hold; loads and adopts nothing."""
+        if not self._following:
+            self._following = True
+            try:
+                self._tell()
+            finally:
+                self._following = False
+
+    def _read(self) -> Adoption:
+        registry = self._registry
+        items: list[Item] = []
+        for name, loggers in registry.log_alias_to_log_qnames.items():
+            # stock PyTorch registers a module that was set as a name of its own; a module is no name here
+            is_module = "." in name and loggers in (name, [name])
+            if self._told.get(("component", name)) is not loggers and not is_module:
+                items.append(Component(name, loggers))
+        artifacts = sorted(name for name in registry.artifact_names if ("artifact", name) not in self._told)
+        items += [_read_artifact(registry, name) for name in artifacts]
+        version = getattr(sys.modules.get("torch.version"), "__version__", "")
+        return Adoption(PluginInfo("torch", "torch", version), tuple(items), FAMILIES)
+
+    def _tell(self) -> None:
+        registry, known = self._registry, self._system.known
+        for name in known.names("component"):
+            if name not in registry.log_alias_to_log_qnames:
+                entries = known.components(name)
+                loggers = [
+                    logger for entry in entries if isinstance(entry.item, Component) for logger in entry.item.loggers
+                ]
+                registry.register_log(name, list(dict.fromkeys(loggers)))
+                self._told["component", name] = registry.log_alias_to_log_qnames[name]
+        for name in known.names("artifact"):
+            item = known.artifacts(name)[0].item
+            if name not in registry.artifact_names and isinstance(item, Artifact):
+                flags = (item.description, item.visible, item.off_by_default, item.log_format)
+                registry.register_artifact_name(name, *flags)
+                self._told["artifact", name] = None
+
+    def _forget(self, kind: str, name: str, value: object) -> None:
+        registry = self._registry
+        if kind == "component":
+            if registry.log_alias_to_log_qnames.get(name) is value:
+                del registry.log_alias_to_log_qnames[name]
+            return
+        for names in (registry.artifact_names, registry.visible_artifacts, registry.off_by_default_artifact_names):
+            names.discard(name)
+        registry.artifact_descriptions.pop(name, None)
+        registry.artifact_log_formatters.pop(name, None)
+
+
+def tell_names_only(system: LogSystem, registry: Any) -> None:
+    """Register complog's names at a PyTorch whose logging is otherwise not the one that is known."""
+    RegistryExchange(system, registry)._tell()
 
 
 def _read_artifact(registry: Any, name: str) -> Artifact:
     formatter = registry.artifact_log_formatters.get(name)
     return Artifact(
         name,
-        registry.artifact_descriptions.get(name) or "",
+        str(registry.artifact_descriptions.get(name) or ""),
         name in registry.visible_artifacts,
         name in registry.off_by_default_artifact_names,
         None if formatter is None else formatter._fmt,
     )
 
 
-def tell_names(registry: Any, known: Registry) -> set[tuple[str, str]]:
-    """Register at PyTorch's registry every name of complog's that it does not hold; return what was told.
+def _make_following(stock: type[Any], follow: Callable[[], None]) -> type[Any]:
+    def register_log(self: Any, alias: str, log_qnames: Any) -> None:
+        stock.register_log(self, alias, log_qnames)
+        follow()
 
-    A name of several owners is told once, with everything that it selects.
-    """
-    told: set[tuple[str, str]] = set()
-    for name in known.names("component"):
-        if name not in registry.log_alias_to_log_qnames:
-            loggers = [logger for entry in known.components(name) for logger in _loggers(entry.item)]
-            registry.register_log(name, list(dict.fromkeys(loggers)))
-            told.add(("component", name))
-    for name in known.names("artifact"):
-        if name not in registry.artifact_names:
-            item = known.artifacts(name)[0].item
-            assert isinstance(item, Artifact)
-            registry.register_artifact_name(name, item.description, item.visible, item.off_by_default, item.log_format)
-            told.add(("artifact", name))
-    return told
+    def register_artifact_name(self: Any, *arguments: Any, **named: Any) -> None:
+        stock.register_artifact_name(self, *arguments, **named)
+        follow()
 
-
-def _loggers(item: Item) -> tuple[str, ...]:
-    return item.loggers if isinstance(item, Component) else ()
+    # the object stays the same one, whoever holds it; only what its methods do changes
+    return type(
+        stock.__name__,
+        (stock,),
+        {"register_log": register_log, "register_artifact_name": register_artifact_name, "__slots__": ()},
+    )

@@ -1,20 +1,18 @@
-"""The bridge's own plugin of complog: names may still come from PyTorch, and PyTorch's state follows complog's."""
+"""The bridge's own plugin of complog: names may still come from PyTorch while that has not been imported."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 import complog_torch
-from complog_core import LogState, hookimpl
+from complog_core import hookimpl
 
 
 @hookimpl
 def complog_awaits_names() -> str | None:
     """Let names wait while PyTorch, which may register them, is installed but not imported."""
-    if complog_torch.is_active() or complog_torch.is_switched_off():
-        return None
-    # while PyTorch's import is under way its own registrations have not all been seen yet
-    if "torch" in sys.modules:
+    if "torch" in sys.modules or not complog_torch.will_be_active():
         return None
     from importlib.util import find_spec
 
@@ -22,9 +20,10 @@ def complog_awaits_names() -> str | None:
 
 
 @hookimpl
-def complog_state_changed(state: LogState) -> None:
-    """Show the new state where PyTorch looks for it."""
+def complog_plugin_notes() -> Iterable[str]:
+    """Say whether complog is behind PyTorch's logging, or why it is not."""
     if complog_torch.is_active():
-        from .takeover import show_state
-
-        show_state(state)
+        return ["it is the engine behind torch._logging"]
+    if complog_torch.will_be_active():
+        return ["it takes over torch._logging when PyTorch is imported"]
+    return [f"it is not active: {complog_torch.why_inactive()}"]

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from complog_core import LogState, LogSystem, Setting, startup
-from complog_core.arguments import Request
+from complog_core import LogState, LogSystem, startup
 from complog_core.handlers import ComplogHandler
-from complog_core.model import OFF
 
-from .adoption import read_registrations, tell_names
+from .adoption import RegistryExchange, tell_names_only
+from .dynamo import skip_own_frames
+from .imports import after_import, stop_waiting
+from .redirect import Redirection, find_stock
+from .state import StateExchange
+from .tracing import set_up_trace
 
-_DOORS: Final = ("_init_logs", "set_logs", "register_log", "register_artifact")
-_INTERNAL_DOORS: Final = (
-    *_DOORS,
+DOORS: Final = (
+    "_init_logs",
+    "_is_torch_handler",
     "configure_artifact_log",
     "get_loggers",
     "help_message",
-    "_is_torch_handler",
+    "register_artifact",
+    "register_log",
+    "set_logs",
 )
-_NEEDED: Final = (
-    *_INTERNAL_DOORS,
+NEEDED: Final = (
+    *DOORS,
+    "DTRACE_ENV_VAR",
+    "LOG_ENV_VAR",
+    "LOG_OUT_ENV_VAR",
     "LOG_TRACE_HANDLER",
     "LazyTraceHandler",
     "LogState",
+    "TRACE_ENV_VAR",
     "TorchLogsFormatter",
     "handlers",
     "log_registry",
@@ -35,34 +42,145 @@ _NEEDED: Final = (
     "trace_log",
 )
 
-_stock: dict[tuple[str, str], Any] = {}
-_told: set[tuple[str, str]] = set()
-_shown: tuple[Any, dict[str, int], set[str]] | None = None
+_bridge: Bridge | None = None
 
 
-def take_over(*, initialised: bool) -> str:
-    """Put complog behind the doors; return "" or why that cannot be. `initialised`: PyTorch has set up its loggers."""
-    internal = sys.modules["torch._logging._internal"]
-    package = sys.modules["torch._logging"]
-    missing = [name for name in _NEEDED if not hasattr(internal, name)]
+class Bridge:
+    """One takeover: the doors that are open, and what has to be put back when they are shut."""
+
+    def __init__(self, system: LogSystem, internal: Any) -> None:
+        self.system = system
+        self.internal = internal
+        self.names = RegistryExchange(system, internal.log_registry)
+        self.states = StateExchange(internal)
+        self._redirections: list[Redirection] = []
+
+    def open(self) -> None:
+        """Adopt what PyTorch has registered and redirect the doors."""
+        functions = {name: find_stock(self.internal, name) for name in DOORS}
+        lost = [name for name, function in functions.items() if function is None]
+        if lost:
+            raise RuntimeError(f"somebody else has replaced {', '.join(lost)}")
+        self.system.planner.left_alone = frozenset()
+        self.names.start()
+        for name in list(self.internal.log_registry.artifact_log_qnames):
+            self._adopt(logging.getLogger(name))
+        self.system.after_change = self._show
+        targets = {
+            "get_loggers": self.system.get_loggers,
+            "help_message": self.system.help_message,
+            "set_logs": self._set_logs,
+        }
+        for name, function in functions.items():
+            if function is not None:
+                self._redirections.append(
+                    Redirection(function, targets.get(name) or getattr(self, f"_{name.strip('_')}"))
+                )
+        self._drop_stock_handlers()
+        self._describe()
+        after_import("torch._dynamo.trace_rules", lambda: skip_own_frames(self.system))
+
+    def shut(self) -> None:
+        """Put everything back; stock functions and objects are in place afterwards."""
+        while self._redirections:
+            self._redirections.pop().undo()
+        stop_waiting()
+        self.system.after_change = None
+        self.names.stop()
+        self.states.stop()
+        self.system.planner.left_alone = frozenset({"torch"})
+        self.system.logs_variable, self.system.out_variable = "TORCH_LOGS", "TORCH_LOGS_OUT"
+        self.system.default_path = None
+        self.system.adoption = None
+        self.system.reassemble()
+
+    # -- the doors
+
+    def _init_logs(self, log_file_name: str | None = None) -> None:
+        self.names.follow()
+        request = self.states.read_change()
+        if request is not None:
+            self.system.assume(request)
+        self.system.logs_variable = self.internal.LOG_ENV_VAR
+        self.system.out_variable = self.internal.LOG_OUT_ENV_VAR
+        self.system.default_path = log_file_name
+        try:
+            self.system.init_logs(strict=not startup.in_worker())
+        finally:
+            set_up_trace(self.internal)
+
+    def _set_logs(self, settings: str | None = None, /, **names: Any) -> None:
+        self.system.set_logs(settings, **names)
+
+    def _register_log(self, setting_name: str, log_name: str | list[str]) -> None:
+        self.internal.log_registry.register_log(setting_name, log_name)
+
+    def _register_artifact(
+        self,
+        setting_name: str,
+        description: str,
+        visible: bool = False,
+        off_by_default: bool = False,
+        log_format: str | None = None,
+    ) -> None:
+        registry = self.internal.log_registry
+        registry.register_artifact_name(setting_name, description, visible, off_by_default, log_format)
+
+    def _configure_artifact_log(self, log: logging.Logger) -> None:
+        self._adopt(log)
+
+    def _is_torch_handler(self, handler: logging.Handler) -> bool:
+        return isinstance(handler, ComplogHandler) or handler in self.internal.handlers
+
+    # -- behind them
+
+    def _adopt(self, logger: logging.Logger) -> None:
+        artifact = str(getattr(logger, "artifact_name", ""))
+        self.system.adopt_artifact_logger(logger, logger.name.removesuffix(f".__{artifact}"), artifact)
+
+    def _show(self, state: LogState) -> None:
+        self.states.show(state, self.system.request)
+        self.names.tell()
+        self._describe()
+
+    def _describe(self) -> None:
+        for redirection in self._redirections:
+            if redirection.function.__name__ == "set_logs":
+                redirection.function.__doc__ = self.system.set_logs.__doc__
+                vars(redirection.function)["__wrapped__"] = self.system.set_logs
+
+    def _drop_stock_handlers(self) -> None:
+        stock = self.internal.handlers
+        for name in self.internal.log_registry.get_log_qnames():
+            logger = logging.getLogger(name)
+            if any(handler in stock for handler in logger.handlers):
+                logger.handlers = [handler for handler in logger.handlers if handler not in stock]
+
+
+def was_initialised() -> bool:
+    """Return whether PyTorch has set up its logging already, as before 2.13 when it calls its entry points."""
+    return sys.modules["torch._logging._internal"].LOG_TRACE_HANDLER is not None
+
+
+def take_over() -> str:
+    """Put complog behind the doors; return "" or why that cannot be. Any fault leaves everything as it was."""
+    global _bridge
+    internal: Any = sys.modules["torch._logging._internal"]
+    startup.hold_start()
+    from complog import default_system
+
+    missing = [name for name in NEEDED if not hasattr(internal, name)]
     if missing:
-        return f"this PyTorch's logging is not the one that is known (no {', '.join(missing)})"
-    system = _default_system()
+        if hasattr(internal, "log_registry"):
+            tell_names_only(default_system, internal.log_registry)
+        return f"this PyTorch's logging is not the one that is known (it has no {', '.join(missing)})"
+    bridge = Bridge(default_system, internal)
     try:
-        _adopt(system, internal)
-        doors = _make_doors(system, internal)
-        for module, names in ((internal, _INTERNAL_DOORS), (package, _DOORS)):
-            for name in names:
-                if not hasattr(module, name):
-                    continue
-                _stock[(module.__name__, name)] = getattr(module, name)
-                setattr(module, name, doors[name])
-        if initialised:
-            _drop_stock_handlers(internal)
+        bridge.open()
     except BaseException:
-        _restore_doors()
-        _leave_alone(system)
+        bridge.shut()
         raise
+    _bridge = bridge
     return ""
 
 
@@ -72,166 +190,9 @@ def apply_now() -> None:
 
 
 def give_back() -> None:
-    """Put the stock functions back and let them configure PyTorch's loggers."""
-    internal = sys.modules["torch._logging._internal"]
-    system = _default_system()
-    _restore_doors()
-    for kind, name in _told:
-        _forget_name(internal.log_registry, kind, name)
-    _told.clear()
-    _leave_alone(system)
-    internal._init_logs()
-
-
-def show_state(state: LogState) -> None:
-    """Let `torch._logging._internal.log_state` say what complog's state says."""
-    global _shown
-    internal = sys.modules["torch._logging._internal"]
-    levels = {
-        name: min(level, logging.CRITICAL + 10) if level == OFF else level for name, level in state.levels.items()
-    }
-    artifacts = {name for name, on in state.artifacts.items() if on and "/" not in name}
-    face = internal.LogState(dict(levels), set(artifacts))
-    internal.log_state = face
-    _shown = (face, dict(levels), set(artifacts))
-
-
-def _default_system() -> LogSystem:
-    startup.hold_start()
-    from complog import default_system
-
-    return default_system
-
-
-def _adopt(system: LogSystem, internal: Any) -> None:
-    version = getattr(sys.modules.get("torch.version"), "__version__", "")
-    system.planner.left_alone = frozenset()
-    system.adoption = read_registrations(internal.log_registry, version, _told)
-    system.reassemble()
-    _told.update(tell_names(internal.log_registry, system.registry))
-    for name in list(internal.log_registry.artifact_log_qnames):
-        _adopt_artifact_logger(system, logging.getLogger(name))
-
-
-def _adopt_artifact_logger(system: LogSystem, logger: logging.Logger) -> None:
-    artifact = getattr(logger, "artifact_name", "")
-    module = logger.name.removesuffix(f".__{artifact}")
-    system.adopt_artifact_logger(logger, module, artifact)
-
-
-def _make_doors(system: LogSystem, internal: Any) -> Mapping[str, Callable[..., Any]]:
-    def _init_logs(log_file_name: str | None = None) -> None:
-        _follow_registry(system, internal)
-        request = _read_changed_state(internal)
-        if request is not None:
-            system.assume(request)
-        try:
-            system.init_logs(strict=not startup.in_worker())
-        finally:
-            _set_up_trace(internal)
-
-    def register_log(setting_name: str, log_name: str | list[str]) -> None:
-        internal.log_registry.register_log(setting_name, log_name)
-        _follow_registry(system, internal)
-
-    def register_artifact(
-        setting_name: str,
-        description: str,
-        visible: bool = False,
-        off_by_default: bool = False,
-        log_format: str | None = None,
-    ) -> None:
-        internal.log_registry.register_artifact_name(setting_name, description, visible, off_by_default, log_format)
-        _follow_registry(system, internal)
-
-    def configure_artifact_log(log: logging.Logger) -> None:
-        if not system.registry.artifacts(getattr(log, "artifact_name", "")):
-            _follow_registry(system, internal)
-        _adopt_artifact_logger(system, log)
-
-    def _is_torch_handler(handler: logging.Handler) -> bool:
-        return isinstance(handler, ComplogHandler) or handler in internal.handlers
-
-    return {
-        "_init_logs": _init_logs,
-        "set_logs": system.set_logs,
-        "register_log": register_log,
-        "register_artifact": register_artifact,
-        "configure_artifact_log": configure_artifact_log,
-        "get_loggers": system.get_loggers,
-        "help_message": system.help_message,
-        "_is_torch_handler": _is_torch_handler,
-    }
-
-
-def _follow_registry(system: LogSystem, internal: Any) -> None:
-    version = getattr(sys.modules.get("torch.version"), "__version__", "")
-    adoption = read_registrations(internal.log_registry, version, _told)
-    if adoption != system.adoption:
-        system.adoption = adoption
-        system.reassemble()
-        _told.update(tell_names(internal.log_registry, system.registry))
-
-
-def _read_changed_state(internal: Any) -> Request | None:
-    """Return what somebody made of PyTorch's state object since it was shown, None where nothing was changed."""
-    if _shown is None:
-        return None
-    face, levels, artifacts = _shown
-    now = internal.log_state
-    if now is face and now.log_qname_to_level == levels and now.artifact_names == artifacts:
-        return None
-    settings = [Setting(name, int(level), name) for name, level in now.log_qname_to_level.items()]
-    settings += [Setting(name, logging.DEBUG, name) for name in sorted(now.artifact_names)]
-    return Request(tuple(settings))
-
-
-def _set_up_trace(internal: Any) -> None:
-    directory = os.environ.get(internal.TRACE_ENV_VAR)
-    if directory is None and os.environ.get("TORCH_COMPILE_DEBUG", "0") == "1":
-        from torch._dynamo import config  # type: ignore[import-not-found]
-
-        directory = os.path.join(config.debug_dir_root, "tlparse")
-    detailed = os.environ.get(internal.DTRACE_ENV_VAR)
-    if detailed:
-        internal.GET_DTRACE_STRUCTURED = True
-        directory = detailed
-    if internal.LOG_TRACE_HANDLER is None:
-        internal.LOG_TRACE_HANDLER = internal.LazyTraceHandler(directory)
-    trace, handler = internal.trace_log, internal.LOG_TRACE_HANDLER
-    trace.propagate = False
-    trace.setLevel(logging.DEBUG)
-    # logging.disable() does not stop a trace
-    trace.isEnabledFor = lambda level: level >= trace.level
-    internal.handlers.add(handler)
-    handler.setFormatter(internal.TorchLogsFormatter(trace=True))
-    trace.addHandler(handler)
-
-
-def _drop_stock_handlers(internal: Any) -> None:
-    names = internal.log_registry.get_log_qnames()
-    for name in names:
-        logger = logging.getLogger(name)
-        logger.handlers = [handler for handler in logger.handlers if handler not in internal.handlers]
-
-
-def _leave_alone(system: LogSystem) -> None:
-    system.planner.left_alone = frozenset({"torch"})
-    system.adoption = None
-    system.reassemble()
-
-
-def _restore_doors() -> None:
-    for (module, name), value in _stock.items():
-        setattr(sys.modules[module], name, value)
-    _stock.clear()
-
-
-def _forget_name(registry: Any, kind: str, name: str) -> None:
-    if kind == "component":
-        registry.log_alias_to_log_qnames.pop(name, None)
-        return
-    for names in (registry.artifact_names, registry.visible_artifacts, registry.off_by_default_artifact_names):
-        names.discard(name)
-    registry.artifact_descriptions.pop(name, None)
-    registry.artifact_log_formatters.pop(name, None)
+    """Shut the doors, and let stock PyTorch configure its loggers."""
+    global _bridge
+    bridge, _bridge = _bridge, None
+    if bridge is not None:
+        bridge.shut()
+        bridge.internal._init_logs()

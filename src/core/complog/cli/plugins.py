@@ -22,7 +22,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(options: argparse.Namespace) -> int:
     """Print the plugins; return 0 also where some failed."""
-    plugins = default_system.load().plugins
+    plugins = default_system.list_loaded()
     report_bad_settings()
     if options.json:
         print_json([describe(plugin) for plugin in plugins])

@@ -1,0 +1,64 @@
+"""Runs something right after a module's import, once, whenever that import comes; standard library only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+
+
+class _Watcher:
+    """A finder that finds what the others find, and wraps the loader of the one module it waits for."""
+
+    def __init__(self, name: str, call: Callable[[], None]) -> None:
+        self._name = name
+        self._call = call
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self._name:
+            return None
+        self.stop()
+        spec = find_spec(name)
+        loader = None if spec is None else spec.loader
+        if loader is None or not hasattr(loader, "exec_module"):
+            return spec
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            self._call()
+
+        try:
+            loader.exec_module = exec_module  # type: ignore[method-assign]
+        except AttributeError:
+            pass  # a loader of another kind; the module is imported all the same
+        return spec
+
+    def stop(self) -> None:
+        """Wait no longer."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)  # type: ignore[arg-type]
+
+
+def after_import(name: str, call: Callable[[], None]) -> None:
+    """Call `call()` once the module `name` has been executed: now, if it has been, else at the end of its import.
+
+    >>> after_import("sys", lambda: print("there"))
+    there
+    """
+    module = sys.modules.get(name)
+    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        call()
+    else:
+        sys.meta_path.insert(0, _Watcher(name, call))  # type: ignore[arg-type]
+
+
+def stop_waiting() -> None:
+    """Give up everything that was waited for."""
+    for finder in list(sys.meta_path):
+        if isinstance(finder, _Watcher):
+            finder.stop()

@@ -1,0 +1,48 @@
+"""PyTorch's `log_state` object as a face of complog's state: what it shows, and what somebody made of it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from complog_core import LogState, Setting
+from complog_core.arguments import Request
+
+
+class StateExchange:
+    """Shows each state of complog's in `torch._logging._internal.log_state`, and reads back what was put there."""
+
+    def __init__(self, internal: Any) -> None:
+        self._internal = internal
+
+        class Face(internal.LogState):  # type: ignore[misc]
+            """A LogState that remembers the request behind it, so that putting it back loses nothing of that."""
+
+            request = Request()
+            shown: tuple[dict[str, int], set[str]] = ({}, set())
+
+        self._face = Face
+        self._current: Any = None
+
+    def show(self, state: LogState, request: Request) -> None:
+        """Put a new face of `state` in place; `request` is what the API has asked for."""
+        levels = dict(state.levels)
+        artifacts = {name for name, on in state.artifacts.items() if on and "/" not in name}
+        face = self._face(dict(levels), set(artifacts))
+        face.request, face.shown = request, (levels, artifacts)
+        self._current = self._internal.log_state = face
+
+    def read_change(self) -> Request | None:
+        """Return the request that the object now in place stands for, None where it is the one that was shown."""
+        now = self._internal.log_state
+        unchanged = isinstance(now, self._face) and (now.log_qname_to_level, now.artifact_names) == now.shown
+        if unchanged:
+            return None if now is self._current else now.request
+        settings = [Setting(name, int(level), name) for name, level in now.log_qname_to_level.items()]
+        settings += [Setting(name, logging.DEBUG, name) for name in sorted(now.artifact_names)]
+        return Request(tuple(settings))
+
+    def stop(self) -> None:
+        """Leave a stock object in place that says the same."""
+        now = self._internal.log_state
+        self._internal.log_state = self._internal.LogState(dict(now.log_qname_to_level), set(now.artifact_names))

@@ -1,0 +1,100 @@
+"""Loads the plugins of a system and keeps what they and the program register as one assembly, swapped in whole."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+from . import builtins, ownership, report
+from .assembly import Adoption, Assembly, assemble, fail
+from .errors import OwnershipError
+from .loading import Plugin
+from .registry import Item, Registry
+from .sources import PluginSource, is_ready_again, join
+
+
+class Assembler:
+    """Holds the assembly of one system. Its lock is never held while foreign code loads or runs."""
+
+    def __init__(self, prefix: str, group: str | None, plugins: Iterable[object]) -> None:
+        self.prefix = prefix
+        self.adoption: Adoption | None = None
+        self._objects = (builtins, *plugins)
+        self._source = PluginSource(group, self._objects, check_variables=group == "complog")
+        self._lock = threading.RLock()
+        self._version = 0
+        self._assembly: Assembly | None = None
+        self._runtime: dict[tuple[type, str], Item] = {}
+
+    def refresh_texts(self, assembly: Assembly) -> None:
+        """Generate again what is generated from the registry."""
+        raise NotImplementedError
+
+    def follow_registry(self, *, reread: bool) -> None:
+        """Bring the configuration in line with an assembly that has changed; `reread` the variables too."""
+        raise NotImplementedError
+
+    def load(self) -> Assembly:
+        """Return the assembly; load it at the first use, and what was set aside as soon as it can be."""
+        assembly = self._assembly
+        if assembly is None:
+            plugins = self._source.load()
+            return self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
+        if any(is_ready_again(plugin) for plugin in assembly.plugins):
+            plugins = self._source.retry(assembly.plugins)
+            assembly = self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
+            # it may contribute variables that were never read
+            self.follow_registry(reread=True)
+        return assembly
+
+    @property
+    def known(self) -> Registry:
+        """The names as they are at this moment; nothing is loaded for it."""
+        return Registry() if self._assembly is None else self._assembly.registry
+
+    def register_at_run_time(self, item: Item) -> None:
+        """Add or replace what the program itself registered, and configure anew."""
+        slot = (type(item), item.name)
+        with self._lock:
+            known = self._runtime.get(slot)
+            self._runtime[slot] = item
+            self._version += 1
+        if known == item:
+            return
+        if known is not None:
+            text = f"{item.name!r} is registered again, differently; the last registration holds"
+            report.warn_once((self.prefix, slot, item), text)
+        self.reassemble()
+
+    def reassemble(self) -> None:
+        """Build the registry again, because something was registered or adopted, and configure anew."""
+        self.load()
+        self._swap(lambda current: current.plugins if current is not None else ())
+        self.follow_registry(reread=False)
+
+    def _swap(self, choose: Callable[[Assembly | None], tuple[Plugin, ...]]) -> Assembly:
+        # built aside, since a plugin's fault is told meanwhile; whoever finds that the world moved on builds again
+        while True:
+            with self._lock:
+                before, version = self._assembly, self._version
+                items, adoption = tuple(self._runtime.values()), self.adoption
+            assembly = self._claim(assemble(choose(before), items, adoption), items, adoption)
+            with self._lock:
+                if version == self._version:
+                    self._assembly = assembly
+                    self._version += 1
+                    break
+        self.refresh_texts(assembly)
+        return assembly
+
+    def _claim(self, assembly: Assembly, items: tuple[Item, ...], adoption: Adoption | None) -> Assembly:
+        plugins = list(assembly.plugins)
+        for position, plugin in enumerate(plugins):
+            if plugin.info.status == "loaded":
+                try:
+                    ownership.claim((name for item in plugin.components for name in item.loggers), self)
+                except OwnershipError as error:
+                    if any(plugin.module is given for given in self._objects):
+                        raise
+                    plugins[position] = fail(plugin, str(error))
+        return assembly if plugins == list(assembly.plugins) else assemble(plugins, items, adoption)
