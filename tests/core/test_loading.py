@@ -152,7 +152,7 @@ FAILURES = {
     "hook raises": (IN_COMPONENTS + "raise LookupError('inside')", "complog_components() raised LookupError: inside"),
     "hook exits": (IN_COMPONENTS + "raise SystemExit(4)", "complog_components() raised SystemExit: 4"),
     "generator raises": (IN_COMPONENTS + "yield 1 / 0", "complog_components() raised ZeroDivisionError"),
-    "model raises": (IN_COMPONENTS + "return [Component('x', None)]", "complog_components() raised TypeError"),
+    "model raises": (IN_COMPONENTS + "return [Component('x', None)]", "complog_components() raised ValueError"),
     "wrong type": (IN_COMPONENTS + "return None", "complog_components() returned None"),
     "wrong item": (IN_COMPONENTS + "return [Component('all', 'm')]", "gave the Component 'all': 'all' is reserved"),
     "unknown hook": (VOCABULARY + "@hookimpl\ndef complog_component(): ...", "did you mean complog_components?"),

@@ -133,6 +133,11 @@ def test_artifact_outside_every_component_prints_when_it_is_named(
     log.debug("printed")
     assert capsys.readouterr().err.count("printed") == 1
     system.set_logs(tiler=10)
+    log.info("hidden")
+    log.warning("in the normal line")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("] [__costs] in the normal line")
+    system.set_logs()
     assert not ours(log)
     assert log.propagate
 

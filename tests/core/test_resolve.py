@@ -68,25 +68,27 @@ def test_off_mutes_an_artifact(text: str) -> None:
 
 def test_every_unknown_name_is_a_problem_of_its_own() -> None:
     resolution = resolve(parse("+nope,comp,nada.b").settings, NAMES, EXISTING)
-    assert resolution.problems == ("'+nope': unknown nope", "'nada.b': unknown nada.b")
+    assert [problem for _, problem in resolution.problems] == ["'+nope': unknown nope", "'nada.b': unknown nada.b"]
 
 
 def test_unknown_name_waits_where_it_may() -> None:
     resolution = resolve(parse("nope,+nada").settings, NAMES, World(waiting=lambda: "somebody is late"))
-    assert resolution.pending == ("nope", "+nada")
+    assert [setting.text for setting in resolution.pending] == ["nope", "+nada"]
     assert resolution.waiting == "somebody is late"
     assert not resolution.problems
 
 
 def test_undotted_name_of_a_known_distribution_is_no_module() -> None:
     world = World(exists=lambda name: True, provider=lambda name: "complog-x", explain=lambda name: "install complog-x")
-    assert resolve(parse("schedule").settings, NAMES, world).problems == ("'schedule': install complog-x",)
+    assert resolve(parse("schedule").settings, NAMES, world).problems == (
+        ("set_logs", "'schedule': install complog-x"),
+    )
     assert resolve(parse("pkg.schedule").settings, NAMES, world).levels == {"pkg.schedule": 20}
 
 
 def test_logger_of_another_system_is_refused() -> None:
     world = World(exists=lambda name: True, foreign=lambda name: "MYLIB")
-    assert "MYLIB" in resolve(parse("+mylib.core").settings, NAMES, world).problems[0]
+    assert "MYLIB" in resolve(parse("+mylib.core").settings, NAMES, world).problems[0][1]
 
 
 CLASH = Registry.build(
@@ -119,7 +121,7 @@ def test_qualified_name_selects_one_owner() -> None:
 
 def test_name_of_two_kinds_is_an_error_only_where_it_is_used() -> None:
     assert not resolve(parse("name").settings, CLASH, EXISTING).problems
-    (problem,) = resolve(parse("mixed").settings, CLASH, EXISTING).problems
+    ((_, problem),) = resolve(parse("mixed").settings, CLASH, EXISTING).problems
     assert "one/mixed" in problem
     assert "two/mixed" in problem
     assert resolve(parse("two/mixed").settings, CLASH, EXISTING).levels == {"m.mixed": 20}
@@ -161,7 +163,7 @@ def test_module_outside_carries_and_one_inside_does_not() -> None:
         ({"m.a": 10}, "m.a.x", "quiet", {}, Target(30, False)),
         ({"m": 40}, "m.a.x", "quiet", {}, Target(40, False)),
         ({"m.a": OFF}, "m.a.x", "quiet", {}, Target(OFF, False)),
-        ({}, "ext.x", "quiet", {}, Target(30, False)),
+        ({}, "ext.x", "quiet", {}, Target(30, True)),
         ({}, "ext.x", "quiet", {"one/quiet": True}, Target(10, True)),
         ({"ext": 20}, "ext.x", "quiet", {"one/quiet": True}, Target(10, False)),
     ],

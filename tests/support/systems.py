@@ -17,13 +17,13 @@ _numbers = itertools.count()
 SystemFactory = Callable[..., LogSystem]
 
 
-def make_plugin(**hooks: Any) -> types.SimpleNamespace:
+def make_plugin(**hooks: Any) -> Any:
     """Return an object that implements `complog_<name>` for each keyword: a function, or a value to return.
 
     >>> make_plugin(components=[]).complog_components()
     []
     """
-    plugin = types.SimpleNamespace()
+    plugin = type(f"Plugin{next(_numbers)}", (types.SimpleNamespace,), {})()
     for name, value in hooks.items():
         setattr(plugin, f"complog_{name}", hookimpl(value if callable(value) else _returning(value)))
     return plugin
@@ -36,7 +36,7 @@ def _returning(value: Any) -> Callable[[], Any]:
     return give
 
 
-def make_names(top: str) -> types.SimpleNamespace:
+def make_names(top: str) -> Any:
     """Return a plugin with two components and four artifacts whose loggers lie under `top`."""
     return make_plugin(
         components=[

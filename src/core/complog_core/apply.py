@@ -31,18 +31,25 @@ class Applier:
         """Return whether the handler is one of ours."""
         return isinstance(handler, ComplogHandler) and handler.sink is self._sink
 
-    def apply(self, targets: Mapping[str, Target]) -> list[tuple[logging.Logger, int]]:
+    def apply(self, targets: Mapping[str, Target], *, only_new: bool = False) -> list[tuple[logging.Logger, int]]:
         """Bring every logger named in `targets` there, and put back what no longer is.
 
-        New carriers get their handler before they stop propagating, and lose it after they propagate again, so that a
-        thread logging meanwhile loses nothing; the sink drops the copies that it may thereby see twice.
+        New carriers get their handler before anything stops propagating or loses its own, so that a thread logging
+        meanwhile loses nothing; the sink drops the copies that it may thereby see twice. `only_new` leaves alone the
+        loggers whose target is the one that was applied last, and with it what the program itself did to them.
         """
         levels: list[tuple[logging.Logger, int]] = []
+        before = self._targets
+        changed = [name for name, target in targets.items() if not (only_new and before.get(name) == target)]
         with self._sink.transition():
-            for name in self._targets.keys() - targets.keys():
+            for name in changed:
+                if targets[name].carries:
+                    levels += self._bring(name, targets[name])
+            for name in changed:
+                if not targets[name].carries:
+                    levels += self._bring(name, targets[name])
+            for name in before.keys() - targets.keys():
                 levels += self._restore(name)
-            for name, target in targets.items():
-                levels += self._bring(name, target)
         self._targets = dict(targets)
         return _write_levels(levels)
 
@@ -94,7 +101,10 @@ def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = Fal
     # Logger.setLevel empties the cache of every logger each time it is called: write all, then empty once; one artifact
     # logger has no descendants, so that its own cache is all there is to empty
     overridden = []
-    for logger, level in levels:
+    # explicit levels from the deepest logger up, then inherited ones from the top down: so each logger's effective
+    # level is, at any moment, the one that it had or the one that it will have
+    levels = sorted(levels, key=lambda pair: pair[0].name.count(".") if pair[1] == 0 else -pair[0].name.count("."))
+    for logger, level in sorted(levels, key=lambda pair: pair[1] == 0):
         if type(logger).setLevel is logging.Logger.setLevel and "setLevel" not in logger.__dict__:
             logger.level = level
         else:

@@ -10,7 +10,7 @@ from .environment import convert
 from .errors import HelpRequested, SettingsError
 from .model import OFF, Keyword, Setting
 from .registry import Registry
-from .resolve import Resolution, World, resolve
+from .resolve import Resolution, World, is_module, resolve
 from .settings import parse, parse_level
 
 _ON: Final = 10
@@ -45,6 +45,8 @@ def read_arguments(
     problems: list[str] = []
     settings: list[Setting] = []
     values: dict[str, Any] = {}
+    if "settings" in arguments.names:
+        raise SettingsError("set_logs", ("settings is positional: give the settings text as the first argument",))
     if arguments.settings is not None:
         if not isinstance(arguments.settings, str):
             raise SettingsError("set_logs", (f"the settings are {arguments.settings!r}, not a str",))
@@ -56,6 +58,8 @@ def read_arguments(
     named: dict[str, str] = {_canonical(setting.name, registry): setting.text for setting in settings}
     for name, value, shown in _in_order(arguments, problems):
         if value is None:
+            if not _is_known(name, registry, keywords, world):
+                problems.append(f"{shown}: {world.explain(name)}")
             continue
         key = _canonical(name, registry)
         if key in named:
@@ -70,9 +74,9 @@ def read_arguments(
         except ValueError as error:
             problems.append(str(error))
     resolution: Resolution = resolve(settings, registry, world)
-    problems += resolution.problems
+    problems += [problem for _, problem in resolution.problems]
     if problems:
-        raise SettingsError("set_logs", tuple(dict.fromkeys(problems)))
+        raise SettingsError("set_logs", tuple(dict.fromkeys(problems)), _list_valid(registry, keywords))
     return Request(tuple(settings), values)
 
 
@@ -104,10 +108,26 @@ def _read_one(name: str, value: object, shown: str, registry: Registry, world: W
         if not isinstance(value, bool):
             raise ValueError(f"{shown}: {name} is an artifact and takes True or False")
         return Setting(name, _ON if value else OFF, shown)
-    if isinstance(value, bool) and not kinds and name != "all" and not (name in registry.loggers or world.exists(name)):
+    if len(kinds) > 1:
+        return Setting(name, _ON, shown)  # whatever the value is, resolution says that the name is ambiguous
+    if not _is_known(name, registry, {}, world):
         # that the name is unknown is the more useful thing to say
         raise ValueError(f"{shown}: {world.explain(name)}")
     try:
         return Setting(name, parse_level(value), shown)
     except ValueError as error:
         raise ValueError(f"{shown}: {error}") from None
+
+
+def _is_known(name: str, registry: Registry, keywords: Mapping[str, Keyword], world: World) -> bool:
+    if name == "all" or name in keywords or registry.lookup(name) or name in registry.loggers:
+        return True
+    return world.foreign(name) is not None or is_module(name, world)
+
+
+def _list_valid(registry: Registry, keywords: Mapping[str, Keyword]) -> str:
+    components = ", ".join(["all", *registry.names("component")])
+    parts = [f"levels for: {components}", f"True or False for: {', '.join(registry.names('artifact')) or 'none'}"]
+    if keywords:
+        parts.append(f"further keywords: {', '.join(sorted(keywords))}")
+    return "valid are " + "; ".join(parts)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from . import builtins, ownership, report
 from .assembly import Adoption, Assembly, assemble, fail
 from .errors import OwnershipError
 from .loading import Plugin
+from .model import PluginInfo
 from .registry import Item, Registry
 from .sources import PluginSource, is_ready_again, join
+
+_MANY: Final = 256
+
+_LOADING: Final = Assembly(
+    (Plugin(PluginInfo("plugins", "complog", status="set aside", cause="the plugins are being loaded")),)
+)
 
 
 class Assembler:
@@ -25,6 +33,8 @@ class Assembler:
         self._version = 0
         self._assembly: Assembly | None = None
         self._runtime: dict[tuple[type, str], Item] = {}
+        self._stale = False
+        self._thread = threading.local()
 
     def refresh_texts(self, assembly: Assembly) -> None:
         """Generate again what is generated from the registry."""
@@ -35,17 +45,31 @@ class Assembler:
         raise NotImplementedError
 
     def load(self) -> Assembly:
-        """Return the assembly; load it at the first use, and what was set aside as soon as it can be."""
+        """Return the assembly; load it at the first use, and what was set aside as soon as it can be.
+
+        A plugin that calls its system while that loads, in the same thread, gets what there is by then.
+        """
         assembly = self._assembly
+        if getattr(self._thread, "loads", False):
+            return assembly or _LOADING
         if assembly is None:
-            plugins = self._source.load()
-            return self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
+            return self._load(self._source.load)
         if any(is_ready_again(plugin) for plugin in assembly.plugins):
-            plugins = self._source.retry(assembly.plugins)
-            assembly = self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
+            known = assembly.plugins
+            assembly = self._load(lambda: self._source.retry(known))
             # it may contribute variables that were never read
             self.follow_registry(reread=True)
+        elif self._stale:
+            assembly = self._swap(lambda current: current.plugins if current is not None else ())
         return assembly
+
+    def _load(self, obtain: Callable[[], tuple[Plugin, ...]]) -> Assembly:
+        self._thread.loads = True
+        try:
+            plugins = obtain()
+        finally:
+            self._thread.loads = False
+        return self._swap(lambda current: plugins if current is None else join(current.plugins, plugins))
 
     @property
     def known(self) -> Registry:
@@ -55,16 +79,27 @@ class Assembler:
     def register_at_run_time(self, item: Item) -> None:
         """Add or replace what the program itself registered, and configure anew."""
         slot = (type(item), item.name)
+        if any(name == item.name and kind is not type(item) for kind, name in list(self._runtime)):
+            raise ValueError(f"{item.name!r} is registered as the other kind, component or artifact, already")
         with self._lock:
             known = self._runtime.get(slot)
+            if known == item:
+                return
             self._runtime[slot] = item
             self._version += 1
-        if known == item:
-            return
         if known is not None:
             text = f"{item.name!r} is registered again, differently; the last registration holds"
             report.warn_once((self.prefix, slot, item), text)
-        self.reassemble()
+        if known is None and len(self._runtime) > _MANY and self.take_in(item):
+            # with so many names the registry is built again when it is next looked at, so that registering a thousand
+            # more costs a thousand times what one does
+            self._stale = True
+        else:
+            self.reassemble()
+
+    def take_in(self, item: Item) -> bool:
+        """Configure a newly registered item by itself; return False where the whole has to be configured for it."""
+        raise NotImplementedError
 
     def reassemble(self) -> None:
         """Build the registry again, because something was registered or adopted, and configure anew."""
@@ -77,6 +112,7 @@ class Assembler:
         while True:
             with self._lock:
                 before, version = self._assembly, self._version
+                self._stale = False
                 items, adoption = tuple(self._runtime.values()), self.adoption
             assembly = self._claim(assemble(choose(before), items, adoption), items, adoption)
             with self._lock:

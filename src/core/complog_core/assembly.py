@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from . import report
+from .errors import PluginError
+from .faults import is_strict
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, PluginInfo
 from .registry import Contribution, Item, Registry
@@ -96,17 +98,31 @@ def _without_clashes(plugins: tuple[Plugin, ...]) -> tuple[Plugin, ...]:
             if known != keyword:
                 clash = f"the keyword {keyword.name!r} belongs to {owner}"
         checked.append(fail(plugin, clash) if clash else plugin)
-    for position, plugin in enumerate(checked):
-        items: tuple[Item, ...] = (*plugin.components, *plugin.artifacts)
-        for item in items:
-            if item.name in owners:
-                clash = f"the name {item.name!r} is reserved: it is a keyword of {owners[item.name][0]}"
-                checked[position] = fail(plugin, clash)
-    return tuple(checked)
+    if not owners:
+        return tuple(checked)
+    return tuple(_without_reserved(plugin, owners) for plugin in checked)
+
+
+def _without_reserved(plugin: Plugin, owners: Mapping[str, tuple[PluginInfo, Keyword]]) -> Plugin:
+    # one plugin's keyword must not cost another one more than the name itself
+    items: tuple[Item, ...] = (*plugin.components, *plugin.artifacts)
+    lost = sorted({item.name for item in items if item.name in owners})
+    if not lost:
+        return plugin
+    note = "; ".join(f"its name {name!r} is reserved: a keyword of {owners[name][0]}" for name in lost)
+    report.warn_once(("reserved", str(plugin.info), note), f"{plugin.info}: {note}")
+    return plugin._replace(
+        info=plugin.info._replace(notes=(*plugin.info.notes, note)),
+        components=tuple(item for item in plugin.components if item.name not in owners),
+        artifacts=tuple(item for item in plugin.artifacts if item.name not in owners),
+    )
 
 
 def fail(plugin: Plugin, cause: str) -> Plugin:
-    report.warn_once(("clash", str(plugin.info), cause), f"{plugin.info} contributes nothing: {cause}")
+    text = f"{plugin.info} contributes nothing: {cause}"
+    if is_strict():
+        raise PluginError(text)
+    report.warn_once(("clash", str(plugin.info), cause), text)
     return Plugin(plugin.info._replace(status="failed", cause=cause), module=plugin.module)
 
 

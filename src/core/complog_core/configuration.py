@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from . import report
 from .arguments import Request
 from .assembly import Assembly
-from .contributions import Fault, read_contribution
+from .contributions import read_contribution
 from .environment import Texts, parse_texts, read_keywords
 from .errors import SettingsError
+from .faults import note_fault, note_fault_of, remember_owners
 from .formatters import make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
@@ -30,6 +30,8 @@ class Configuration(NamedTuple):
     state: LogState
     resolution: Resolution
     problems: tuple[tuple[str, str], ...]
+    names: frozenset[str] = frozenset()
+    """What the settings name, as it was written."""
 
     @property
     def names_something(self) -> bool:
@@ -58,8 +60,7 @@ def configure(
         # what the API asked for was valid then; a name that has become ambiguous since does not wait
         world = world._replace(waiting=lambda: None)
     resolution = resolve(settings, assembly.registry, world)
-    speaker = texts.variables if texts else "set_logs"
-    problems += [(speaker, problem) for problem in resolution.problems]
+    problems += resolution.problems
     values, more = _read_values(assembly, prefix, request)
     problems += more
     ranks = values.get("ranks")
@@ -69,11 +70,11 @@ def configure(
         levels=MappingProxyType(dict(resolution.levels)),
         artifacts=MappingProxyType(by_spelling(resolution.artifacts, assembly.registry)),
         keywords=MappingProxyType(values),
-        outputs=outputs._replace(ranks=frozenset(ranks) if ranks is not None else None),
-        pending=resolution.pending,
+        outputs=outputs._replace(ranks=ranks if isinstance(ranks, frozenset) else None),
+        pending=tuple(setting.text for setting in resolution.pending),
         defaults=MappingProxyType(_defaults(assembly.registry)),
     )
-    return Configuration(state, resolution, tuple(problems))
+    return Configuration(state, resolution, tuple(problems), frozenset(setting.name for setting in settings))
 
 
 def _defaults(registry: Registry) -> dict[str, int]:
@@ -95,14 +96,19 @@ class Outlets:
     def __init__(self, prefix: str, artifacts: Mapping[str, Artifact]) -> None:
         self._prefix = prefix
         self._artifacts = artifacts
+        self._owners: list[tuple[object, PluginInfo]] = []
         self.out_variable = f"{prefix}_LOGS_OUT"
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> tuple[Pipeline, LogState, Problems]:
         """Return the new pipeline, the state with the outputs that could be had, and the problems."""
         problems: Problems = []
-        for _, keyword in assembly.keywords:
+        self._owners = []
+        for owner, keyword in assembly.keywords:
             if keyword.apply is not None:
-                _guard(keyword.name, keyword.apply, state.keywords.get(keyword.name, keyword.default))
+                try:
+                    keyword.apply(state.keywords.get(keyword.name, keyword.default))
+                except BaseException as error:
+                    note_fault(owner, f"the keyword {keyword.name}", error, may_raise=True)
         fields = tuple(self._gather(assembly, "complog_record_fields"))
         filters = tuple(self._gather(assembly, "complog_filters"))
         outputs = state.outputs
@@ -116,10 +122,12 @@ class Outlets:
         if outputs.path is not None:
             try:
                 file = self._open(outputs.path, current)
+                outputs = outputs._replace(path=file.path)
             except SettingsError as error:
                 problems += [(error.source, problem) for problem in error.problems]
                 outputs = outputs._replace(path=None)
         handlers = tuple(self._gather(assembly, "complog_handlers", outputs=outputs))
+        remember_owners(self._prefix, self._owners)
         pipeline = Pipeline(
             filters=filters,
             formatter=formatter,
@@ -136,7 +144,10 @@ class Outlets:
             old.file.close()
         for handler in old.handlers:
             if all(handler is not other for other in new.handlers):
-                _guard(type(handler).__name__, handler.close)
+                try:
+                    handler.close()
+                except BaseException as error:
+                    note_fault_of(handler, f"{type(handler).__name__}.close()", error)
 
     def _formatter(self, assembly: Assembly, name: str | None, fields: tuple[Field, ...]) -> logging.Formatter:
         variable = f"{self._prefix}_LOGS_FORMAT"
@@ -150,7 +161,9 @@ class Outlets:
     def _gather(self, assembly: Assembly, hook: str, **arguments: Any) -> list[Any]:
         gathered: list[Any] = []
         for owner, function in assembly.hooks.get(hook, ()):
-            gathered += gather(owner, function, hook, **arguments)
+            given = gather(owner, function, hook, **arguments)
+            self._owners += [(thing, owner) for thing in given]
+            gathered += given
         return gathered
 
 
@@ -158,14 +171,6 @@ def gather(owner: PluginInfo, function: Callable[..., object], hook: str, **argu
     """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails."""
     try:
         return tuple(read_contribution(hook, function(**arguments)))
-    except Exception as error:
-        what = str(error) if isinstance(error, Fault) else f"raised {type(error).__name__}: {error}"
-        report.warn_once((hook, str(owner), what), f"{owner}: {hook}() {what}")
+    except BaseException as error:
+        note_fault(owner, f"{hook}()", error, may_raise=True)
         return ()
-
-
-def _guard(what: str, function: Callable[..., object], *arguments: object) -> None:
-    try:
-        function(*arguments)
-    except Exception as error:
-        report.warn_once((what, type(error)), f"{what} raised {type(error).__name__}: {error}")

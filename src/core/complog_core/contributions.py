@@ -24,7 +24,7 @@ class Fault(Exception):
 
 
 def read_contribution(hook: str, result: object) -> tuple[Any, ...] | Mapping[str, Any]:
-    """Return what a hook returned, checked: a mapping for complog_formatters, a tuple for the hooks of iterables.
+    """Return what a hook returned, checked: a tuple for the hooks of iterables, a mapping for the two of mappings.
 
     Raises Fault, whose text continues "complog_x() ...", for what the hook may not return; what a generator raises
     while it is read comes out as it is.
@@ -38,6 +38,8 @@ def read_contribution(hook: str, result: object) -> tuple[Any, ...] | Mapping[st
     """
     if hook == "complog_formatters":
         return _read_formatters(result)
+    if hook == "complog_trace_context":
+        return _read_trace_context(result)
     wanted, check = _ITEMS[hook]
     # the contributions are tuples themselves: one that was not put into a list is no iterable of such
     if isinstance(result, (str, bytes, *_VALUES)) or not isinstance(result, Iterable):
@@ -180,6 +182,18 @@ def _read_formatters(result: object) -> Mapping[str, Any]:
         if not callable(factory):
             raise Fault(f"gave the formatter {name!r}: {_name_type(factory)} is not a callable that makes a formatter")
     return MappingProxyType(factories)
+
+
+def _read_trace_context(result: object) -> Mapping[str, Any]:
+    if result is None:
+        return MappingProxyType({})
+    if not isinstance(result, Mapping):
+        raise Fault(f"returned {_name_type(result)} instead of a mapping of field names to values, or None")
+    fields = dict(result.items())
+    for name in fields:
+        if not isinstance(name, str):
+            raise Fault(f"gave a field whose name is no str but {_name_type(name)}")
+    return fields
 
 
 def _check_percent_format(text: str) -> None:

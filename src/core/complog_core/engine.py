@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from . import ownership, report
 from .apply import Applier
@@ -17,16 +18,35 @@ from .assembly import Assembly, Hook
 from .configuration import Configuration, Outlets, configure
 from .environment import Texts, read_outputs, read_texts
 from .errors import HelpRequested
+from .faults import describe
 from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
-from .model import LogState
+from .model import Artifact, LogState, Setting
 from .modules import module_exists
 from .observers import Observers
 from .planning import Planner
+from .registry import Item
 from .resolve import World
 from .telling import join_problems, tell, tell_at_exit, why_names_wait
 
 _engines: Final[weakref.WeakSet[Engine]] = weakref.WeakSet()
+
+
+_active: Final[set[Engine]] = set()
+"""Systems that have changed loggers: they live until they put those back, or the changes would outlive them."""
+
+_MOST_ATTEMPTS: Final = 10
+
+
+class _Change(NamedTuple):
+    assembly: Assembly
+    before: Configuration | None
+    configuration: Configuration
+    old: Pipeline
+    pipeline: Pipeline
+    overridden: list[tuple[logging.Logger, int]]
+    page: str
+    bad: tuple[tuple[str, str], ...] | None
 
 
 class Engine(Assembler):
@@ -74,9 +94,14 @@ class Engine(Assembler):
     def ready(self) -> Assembly:
         """Return the assembly; load and configure at the first use."""
         assembly = self.load()
-        if self._configuration is None and not self.deferred:
+        if self._configuration is None and not self.deferred and not self.is_configuring:
             self.reconfigure(reread=True)
         return assembly
+
+    @property
+    def is_configuring(self) -> bool:
+        """Whether this thread is computing a configuration, which is when plugins' hooks run."""
+        return bool(getattr(self._thread, "configures", False))
 
     @property
     def request(self) -> Request:
@@ -90,8 +115,32 @@ class Engine(Assembler):
 
     def follow_registry(self, *, reread: bool) -> None:
         """Bring the configuration in line with an assembly that has changed; `reread` the variables too."""
-        if self._configuration is not None:
+        if self.is_configuring:
+            self._thread.again = True
+        elif self._configuration is not None:
             self.reconfigure(reread=reread, late=True)
+
+    def take_in(self, item: Item) -> bool:
+        """Configure a newly registered item by itself; return False where the whole has to be configured for it."""
+        assembly, configuration = self._assembly, self._configuration
+        if assembly is None or configuration is None:
+            return False
+        if self.after_change is not None or configuration.state.pending or {"all", item.name} & configuration.names:
+            return False
+        if assembly.registry.lookup(item.name):
+            return False
+        if isinstance(item, Artifact):
+            return not self.planner.awaits(item.name)
+        if not self._is_active(configuration):
+            return True
+        overridden: list[tuple[logging.Logger, int]] = []
+        with logging._lock, self._lock:  # type: ignore[attr-defined]
+            for name in item.loggers:
+                if not self.planner.leaves_alone(name):
+                    target = self.planner.plan_new(name, assembly, configuration)
+                    overridden += self._applier.apply_one(name, target)
+        set_levels(overridden)
+        return True
 
     # -- configuring
 
@@ -100,16 +149,52 @@ class Engine(Assembler):
         return read_texts(os.environ, self.logs_variable, assembly.env_vars)
 
     def reconfigure(
-        self, request: Request | None = None, *, reread: bool = False, strict: bool = False, late: bool = False
+        self,
+        request: Request | None = None,
+        *,
+        reread: bool = False,
+        strict: bool = False,
+        late: bool = False,
+        repeated: bool = False,
     ) -> None:
         """Compute the configuration of `request` (None: the last one) and the environment, swap it in, tell observers.
 
         `reread` looks at the variables again. `strict` raises what is wrong with them, and then nothing of them holds;
         otherwise that is warned about, and what is good in them holds. `late`: nobody asked for this, something was
-        registered; texts that were refused stay so, and observers are told only if there is news for them.
+        registered; texts that were refused stay so, and observers are told only if there is news for them. `repeated`:
+        it follows what a hook registered during the last one; a hook that always does so is not followed for ever.
         """
         self.deferred = False
-        while True:
+        if self.is_configuring:
+            raise RuntimeError("a hook that runs while a configuration is computed may not ask for another one")
+        self._thread.configures = True
+        try:
+            change = self._change(request, reread=reread, strict=strict, late=late)
+        finally:
+            self._thread.configures = False
+        assembly, before, configuration = change.assembly, change.before, change.configuration
+        set_levels(change.overridden)
+        self._outlets.retire(change.old, change.pipeline)
+        if not change.bad:
+            tell(self.prefix, assembly, configuration)
+            self._report_at_exit(configuration)
+        hooks = assembly.hooks.get("complog_state_changed", ())
+        if not late or before is None or before.state != configuration.state or hooks != self._told:
+            self._told = hooks
+            self._observers.post(configuration.state, hooks)
+        if getattr(self._thread, "again", False):
+            self._thread.again = False
+            if not repeated:
+                self.reconfigure(late=True, repeated=True)
+        if change.page and strict:
+            raise HelpRequested(change.page)
+        if change.page:
+            report.show_once((self.prefix, "help"), change.page)
+        if change.bad:
+            raise join_problems(change.bad)
+
+    def _change(self, request: Request | None, *, reread: bool, strict: bool, late: bool) -> _Change:
+        for attempt in itertools.count():
             assembly = self.load()
             version, before, old = self._version, self._configuration, self._sink.pipeline
             texts = self.read_environment(assembly) if reread else self._texts
@@ -130,33 +215,21 @@ class Engine(Assembler):
                 texts = Texts()
                 configuration, pipeline = self._compute(assembly, texts, asked, old)
             with logging._lock, self._lock:  # type: ignore[attr-defined]
-                if version == self._version:
+                if version == self._version or attempt >= _MOST_ATTEMPTS:
                     self._version += 1
                     self._texts, self._request, self._configuration = texts, asked, configuration
                     self._refused = refused
                     self._sink.pipeline = pipeline
-                    plan = self.planner.plan(assembly, configuration) if self._is_active(configuration) else {}
-                    overridden = self._applier.apply(plan)
+                    active = self._is_active(configuration)
+                    plan = self.planner.plan(assembly, configuration) if active else {}
+                    overridden = self._applier.apply(plan, only_new=late)
+                    ownership.hold_modules(configuration.resolution.levels, self)
+                    (_active.add if active else _active.discard)(self)
                     if self.after_change is not None:
                         self.after_change(configuration.state)
                     break
             self._outlets.retire(pipeline, self._sink.pipeline)
-        for logger, level in overridden:
-            logger.setLevel(level)
-        self._outlets.retire(old, pipeline)
-        if not bad:
-            tell(self.prefix, assembly, configuration)
-            self._report_at_exit(configuration)
-        hooks = assembly.hooks.get("complog_state_changed", ())
-        if not late or before is None or before.state != configuration.state or hooks != self._told:
-            self._told = hooks
-            self._observers.post(configuration.state, hooks)
-        if page and strict:
-            raise HelpRequested(page)
-        if page:
-            report.show_once((self.prefix, "help"), page)
-        if bad:
-            raise join_problems(bad)
+        return _Change(assembly, before, configuration, old, pipeline, overridden, page, bad)
 
     def _compute(
         self, assembly: Assembly, texts: Texts, request: Request, old: Pipeline
@@ -186,7 +259,7 @@ class Engine(Assembler):
         )
 
     def _owner_elsewhere(self, logger: str) -> str | None:
-        owner = ownership.owner_of(logger)
+        owner = ownership.owner_above(logger)
         return None if owner is None or owner is self else str(owner.prefix)
 
     def _is_active(self, configuration: Configuration) -> bool:
@@ -210,8 +283,7 @@ class Engine(Assembler):
             if not self._is_active(configuration):
                 return
             overridden = self._applier.apply_one(logger.name, target)
-        for changed, level in overridden:
-            changed.setLevel(level)
+        set_levels(overridden)
 
     def _report_at_exit(self, configuration: Configuration) -> None:
         if not configuration.state.pending or self._reports_at_exit:
@@ -219,11 +291,11 @@ class Engine(Assembler):
         self._reports_at_exit = True
         engine = weakref.ref(self)
 
-        def pending() -> tuple[str, ...]:
-            living = engine()
-            return () if living is None else living.state().pending
+        def pending() -> tuple[Setting, ...]:
+            configuration = None if (living := engine()) is None else living._configuration
+            return () if configuration is None else configuration.resolution.pending
 
-        tell_at_exit(self.prefix, pending, lambda name: living.explain_unknown(name) if (living := engine()) else "")
+        tell_at_exit(pending, lambda name: living.explain_unknown(name) if (living := engine()) else "")
 
     def state(self) -> LogState:
         """Return the state in force, configuring at the first use."""
@@ -234,6 +306,20 @@ class Engine(Assembler):
         """Make locks new in a forked child: the thread that held one may not exist there."""
         self._lock = threading.RLock()
         self._observers.renew_lock()
+
+
+def set_levels(overridden: Iterable[tuple[logging.Logger, int]]) -> None:
+    """Call each logger's own setLevel, which is foreign code."""
+    for logger, level in overridden:
+        try:
+            logger.setLevel(level)
+        except Exception as error:
+            report.warn_once(("setLevel", logger.name), f"setLevel of the logger {logger.name!r} {describe(error)}")
+
+
+def forget_active(engine: Engine) -> None:
+    """Let a system that has put everything back be collected."""
+    _active.discard(engine)
 
 
 def _renew_locks() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .errors import HelpRequested
+from .faults import describe
 from .model import Keyword, Outputs, Setting
 from .settings import parse
 
@@ -59,7 +60,7 @@ def parse_texts(texts: Texts, help_page: Callable[[bool], str]) -> tuple[tuple[S
         parsed = parse(text)
         if parsed.help:
             raise HelpRequested(help_page(parsed.help == "+help"))
-        settings += parsed.settings
+        settings += [setting._replace(source=variable) for setting in parsed.settings]
         problems += [(variable, problem) for problem in parsed.problems]
     return tuple(settings), problems
 
@@ -83,12 +84,17 @@ def read_outputs(
         return _SWITCH.get(word, default)
 
     outputs = Outputs(
-        path=environ.get(out or f"{prefix}_LOGS_OUT") or None,
-        format=environ.get(f"{prefix}_LOGS_FORMAT") or None,
+        path=_read_text(environ, out or f"{prefix}_LOGS_OUT"),
+        format=_read_text(environ, f"{prefix}_LOGS_FORMAT"),
         stderr=switch("STDERR", True),
         propagate=switch("PROPAGATE", False),
     )
     return outputs, problems
+
+
+def _read_text(environ: Mapping[str, str], variable: str) -> str | None:
+    text = environ.get(variable, "")
+    return text if text.strip() else None
 
 
 def read_keywords(
@@ -120,10 +126,11 @@ def convert(keyword: Keyword, value: Any, *, from_text: bool = False) -> Any:
     if keyword.convert is not None:
         try:
             return keyword.convert(value)
-        except ValueError:
+        except KeyboardInterrupt:
             raise
-        except Exception as error:
-            raise ValueError(f"{keyword.name}={value!r}: {type(error).__name__}: {error}") from error
+        except BaseException as error:
+            what = str(error) if isinstance(error, ValueError) else describe(error)
+            raise ValueError(f"{keyword.name}={value!r}: {what}") from error
     kind = keyword.type
     if not isinstance(kind, type):
         return value
@@ -133,7 +140,10 @@ def convert(keyword: Keyword, value: Any, *, from_text: bool = False) -> Any:
             raise ValueError(f"{value!r} is neither 1 nor 0")
         return _SWITCH[word]
     if from_text and kind in (int, float, str):
-        return kind(value)
+        try:
+            return kind(value)
+        except ValueError:
+            raise ValueError(f"{value!r} is not a {kind.__name__}") from None
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ValueError(f"{keyword.name}={value!r} is not a {kind.__name__}")
     return value

@@ -10,23 +10,24 @@ class ComplogError(Exception):
 class SettingsError(ComplogError, ValueError):
     """A settings text, a keyword or a variable that cannot be used.
 
-    `problems` holds one text per bad item; the message lists them all.
+    `problems` holds one text per bad item; the message lists them all, and then the `hint`.
 
     >>> str(SettingsError("TORCH_LOGS", ("'+gaurds': unknown name",)))
     "TORCH_LOGS: '+gaurds': unknown name"
     """
 
-    def __init__(self, source: str, problems: tuple[str, ...]) -> None:
+    def __init__(self, source: str, problems: tuple[str, ...], hint: str = "") -> None:
         self.source = source
         self.problems = problems
+        self.hint = hint
         if len(problems) == 1:
             text = f"{source}: {problems[0]}"
         else:
             text = "\n  ".join([f"{source}: {len(problems)} problems", *problems])
-        super().__init__(text)
+        super().__init__(f"{text}\n  {hint}" if hint else text)
 
-    def __reduce__(self) -> tuple[type[SettingsError], tuple[str, tuple[str, ...]]]:
-        return (type(self), (self.source, self.problems))
+    def __reduce__(self) -> tuple[type[SettingsError], tuple[str, tuple[str, ...], str]]:
+        return (type(self), (self.source, self.problems, self.hint))
 
 
 class FormatError(SettingsError):

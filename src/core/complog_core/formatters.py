@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .errors import FormatError
+from .faults import note_fault_of
 from .percent import PercentFormatter, check_format, list_formats, nearest_text
 from .rendering import warn_once
 
@@ -67,8 +68,8 @@ def field_text(field: Field, record: logging.LogRecord) -> str:
     try:
         text = field.value(record)
         return text if isinstance(text, str) else "" if text is None else str(text)
-    except Exception as error:
-        warn_once(("field", field.name), f"record field {field.name!r} raised {error!r}; it is left out")
+    except BaseException as error:
+        note_fault_of(field, f"the record field {field.name!r}, which is then left out,", error)
         return ""
 
 
@@ -89,6 +90,8 @@ class GlogFormatter(logging.Formatter):
         self._tails: tuple[Field, ...] = ()
         self._artifacts: Mapping[str, Artifact] = {}
         self._customs: dict[str, PercentFormatter | None] = {}
+        self._second = (-1, "")
+        self._own_clock = type(self).formatTime is not logging.Formatter.formatTime
 
     def bind(self, fields: Sequence[Field], artifacts: Mapping[str, Artifact]) -> None:
         """Take the pieces of the line and the mapping from logger names to artifacts, which is read at each record."""
@@ -107,9 +110,19 @@ class GlogFormatter(logging.Formatter):
         if name is not None:
             tail += f" [__{name}]"
         return (
-            f"{head}{_LETTERS.get(record.levelname, record.levelname)}{self.formatTime(record, '%m%d %H:%M:%S')}"
+            f"{head}{_LETTERS.get(record.levelname, record.levelname)}{self._time(record)}"
             f".{int(record.msecs * 1000):06d} {record.process} {relative_path(record.pathname)}:{record.lineno}]{tail}"
         )
+
+    def _time(self, record: logging.LogRecord) -> str:
+        if self._own_clock:
+            return self.formatTime(record, "%m%d %H:%M:%S")
+        second, text = self._second
+        if second != int(record.created):
+            # most records come within the second of the last one, and strftime is a tenth of a line's cost
+            text = self.formatTime(record, "%m%d %H:%M:%S")
+            self._second = (int(record.created), text)
+        return text
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as text, without a line end."""
@@ -167,8 +180,8 @@ def _shows_exception(artifact: Artifact | None) -> bool:
         return shown
     try:
         return bool(shown())
-    except Exception as error:
-        warn_once(("show_exception", artifact.name), f"show_exception of {artifact.name!r} raised {error!r}")
+    except BaseException as error:
+        note_fault_of(shown, f"show_exception of the artifact {artifact.name!r}", error)
         return True
 
 

@@ -7,15 +7,20 @@ import logging
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .descriptors import renew_after_fork
+from .faults import note_fault_of
 from .outputs import ConsoleOutput
 from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
 
 if TYPE_CHECKING:
     from .hookspecs import RecordFilter
     from .outputs import FileOutput
+
+
+_DEEPEST: Final = 8
+"""How many records may be under way in one thread: a handler, or a message's text, that logs would never end."""
 
 
 class Pipeline(NamedTuple):
@@ -60,9 +65,15 @@ class Sink:
         last: _Seen | None = getattr(self._local, "last", None)
         if last is not None and last[0]() is record and self._is_repeat(last, via):
             return
+        depth: int = getattr(self._local, "depth", 0)
+        if depth >= _DEEPEST:
+            warn_once(("depth", id(self)), "records that are logged while a record is being written are dropped")
+            return
+        self._local.depth = depth + 1
         try:
             self._distribute(record, via)
         finally:
+            self._local.depth = depth
             self._local.last = (weakref.ref(record), epoch, via)
 
     @contextlib.contextmanager
@@ -191,8 +202,8 @@ _Seen = tuple["weakref.ref[logging.LogRecord]", object, ComplogHandler | None]
 def _let_through(record_filter: RecordFilter, record: logging.LogRecord) -> bool:
     try:
         return bool(record_filter(record))
-    except Exception as error:
-        warn_once(("filter", id(record_filter)), f"filter {_name_of(record_filter)} raised {error!r}; records pass it")
+    except BaseException as error:
+        note_fault_of(record_filter, f"the filter {_name_of(record_filter)}, which records then pass,", error)
         return True
 
 
@@ -200,8 +211,8 @@ def _hand_over(record: logging.LogRecord, handler: logging.Handler) -> None:
     try:
         if record.levelno >= handler.level:
             handler.handle(record)
-    except Exception as error:
-        warn_once(("handler", id(handler)), f"handler {type(handler).__qualname__} raised {error!r}")
+    except BaseException as error:
+        note_fault_of(handler, f"the handler {type(handler).__qualname__}", error)
 
 
 def _pass_to_root(record: logging.LogRecord) -> None:

@@ -86,6 +86,15 @@ def complog_record_fields() -> Iterable[Field]:
 
 
 @hookspec
+def complog_trace_context() -> Mapping[str, object] | None:
+    """complog_trace_context() -> Mapping[str, object] | None: runs at each structured record, while there is a trace.
+
+    Its items become fields of the record: `rank`, the parts of a compile id, or the plugin's own.
+    """
+    raise NotImplementedError
+
+
+@hookspec
 def complog_env_vars() -> Iterable[str]:
     """complog_env_vars() -> Iterable[str]: runs once, when the plugin is loaded.
 

@@ -13,6 +13,7 @@ from . import report
 from .contributions import Fault, read_contribution
 from .discovery import Candidate, is_importing, sort_out
 from .errors import PluginError
+from .faults import is_strict
 from .hookspecs import STATIC_HOOKS
 from .implementations import Implementations, find_implementations
 from .model import Artifact, Component, Keyword, PluginInfo, PluginStatus
@@ -20,7 +21,6 @@ from .model import Artifact, Component, Keyword, PluginInfo, PluginStatus
 if TYPE_CHECKING:
     import logging
 
-STRICT: Final = "COMPLOG_STRICT_PLUGINS"
 
 _LONGEST_CAUSE: Final = 500
 _OWN: Final = frozenset({"complog", "complog_core"})
@@ -166,6 +166,10 @@ def _collect(info: PluginInfo, module: object) -> Plugin:
             raise Fault(f"{info.value} is a {type(module).__name__} that implements no hook")
         return Plugin(info._replace(notes=("it implements no hook",)), module)
     results = {hook: _call(hook, implementations, info.value) for hook in STATIC_HOOKS}
+    named = {item.name for items in results["complog_components"] for item in items}
+    both = sorted({item.name for items in results["complog_artifacts"] for item in items if item.name in named})
+    if both:
+        raise Fault(f"{info.value}: {', '.join(both)} cannot be a component and an artifact of one plugin")
     formatters: dict[str, Callable[[], logging.Formatter]] = {}
     for mapping in results["complog_formatters"]:
         formatters = {**mapping, **formatters}
@@ -260,7 +264,7 @@ def _report(plugin: Plugin, environ: Mapping[str, str] | None) -> list[str]:
     """Warn about a failure; where failures are errors, return its line instead."""
     info = plugin.info
     subject = f"{info}: {'plugin object' if plugin.candidate is None else 'entry point'} {info.value!r}"
-    strict = (os.environ if environ is None else environ).get(STRICT, "").strip() not in ("", "0")
+    strict = is_strict(os.environ if environ is None else environ)
     if info.status == "failed":
         line = f"{subject} failed: {info.cause}; run `complog plugins` for the traceback"
         if strict:

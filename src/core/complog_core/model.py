@@ -38,6 +38,8 @@ class Component(_ComponentFields):
     __slots__ = ()
 
     def __new__(cls, name: str, loggers: str | Iterable[str], description: str = "") -> Component:
+        if not hasattr(loggers, "__iter__"):
+            raise ValueError(f"the loggers of {name!r} are {loggers!r}, not a str or several")
         qualified = (loggers,) if isinstance(loggers, str) else tuple(loggers)
         return super().__new__(cls, name, tuple(dict.fromkeys(qualified)), description)
 
@@ -107,6 +109,8 @@ class Field(NamedTuple):
 class Setting(NamedTuple):
     """One item of a settings text: `level` is a logging level or OFF, `text` the item as it was written.
 
+    `source` names the variable that it stood in, "set_logs" for one that did not.
+
     >>> Setting("dynamo", logging.DEBUG, "+dynamo").level
     10
     """
@@ -114,6 +118,7 @@ class Setting(NamedTuple):
     name: str
     level: int
     text: str
+    source: str = "set_logs"
 
 
 class Outputs(NamedTuple):

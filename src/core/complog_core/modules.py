@@ -30,7 +30,7 @@ def module_exists(name: str) -> bool:
         if module is not None:
             found, locations = True, getattr(module, "__path__", None)
         else:
-            found, locations = _find(full, path)
+            found, locations = _find(full, path, deeper=len(parts) > 1)
         if not found:
             return False
         if length < len(parts):
@@ -40,7 +40,7 @@ def module_exists(name: str) -> bool:
     return True
 
 
-def _find(full: str, path: Sequence[str] | None) -> tuple[bool, Any]:
+def _find(full: str, path: Sequence[str] | None, deeper: bool) -> tuple[bool, Any]:
     for finder in list(sys.meta_path):
         find_spec = getattr(finder, "find_spec", None)
         # setuptools' distutils shim answers by importing setuptools
@@ -56,7 +56,8 @@ def _find(full: str, path: Sequence[str] | None) -> tuple[bool, Any]:
                 return True, portions
             continue  # a finder that cannot answer does not find
         if spec is not None:
-            return True, spec.submodule_search_locations
+            # a folder without code, as `logs` may be, is no package until something in it is asked for
+            return spec.loader is not None or path is not None or deeper, spec.submodule_search_locations
     return False, None
 
 

@@ -6,8 +6,8 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 
-from . import report
 from .assembly import Hook
+from .faults import note_fault
 from .model import LogState
 
 
@@ -48,8 +48,8 @@ class Observers:
                 for owner, observe in observers:
                     try:
                         observe(state=state)
-                    except Exception as error:
-                        report.warn(f"{owner}: complog_state_changed raised {type(error).__name__}: {error}")
+                    except BaseException as error:
+                        note_fault(owner, "complog_state_changed()", error)
         except BaseException:
             self._delivering = None
             raise

@@ -9,6 +9,8 @@ from typing import Any, Final
 from .errors import OwnershipError
 
 _owners: Final[dict[str, weakref.ref[Any]]] = {}
+_modules: Final[dict[str, weakref.ref[Any]]] = {}
+"""Those of the owned loggers that are owned only as long as a setting names them."""
 
 
 def claim(loggers: Iterable[str], system: Any) -> None:
@@ -21,6 +23,7 @@ def claim(loggers: Iterable[str], system: Any) -> None:
     mine = weakref.ref(system)
     for name in wanted:
         _owners[name] = mine
+        _modules.pop(name, None)
 
 
 def owner_of(logger: str) -> Any:
@@ -33,7 +36,31 @@ def owner_of(logger: str) -> Any:
     return None if reference is None else reference()
 
 
+def owner_above(logger: str) -> Any:
+    """Return the system that owns the logger, or the nearest owned one above it; None where there is none."""
+    name = logger
+    while name:
+        owner = owner_of(name)
+        if owner is not None:
+            return owner
+        name = name.rpartition(".")[0]
+    return None
+
+
+def hold_modules(loggers: Iterable[str], system: Any) -> None:
+    """Let `system` own the loggers that it has set as modules, and no more those that it had set before."""
+    wanted = {name for name in loggers if owner_of(name) is None or name in _modules}
+    for name in [name for name, holder in list(_modules.items()) if holder() is system and name not in wanted]:
+        _modules.pop(name, None)
+        _owners.pop(name, None)
+    mine = weakref.ref(system)
+    for name in wanted:
+        if owner_of(name) in (None, system):
+            _owners[name] = _modules[name] = mine
+
+
 def release(system: Any) -> None:
     """Give up every logger of `system`."""
-    for name in [name for name, reference in list(_owners.items()) if reference() in (system, None)]:
-        _owners.pop(name, None)
+    for table in (_owners, _modules):
+        for name in [name for name, reference in list(table.items()) if reference() in (system, None)]:
+            table.pop(name, None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from .assembly import Assembly
 from .configuration import Configuration
 from .model import Artifact
-from .registry import nearest_above
-from .resolve import Target, bind_artifact, plan_artifact, plan_loggers
+from .registry import nearest_above, parent_of
+from .resolve import DEFAULT_LEVEL, Target, bind_artifact, nearest_carrier, plan_artifact, plan_loggers
 
 
 class Planner:
@@ -20,15 +21,22 @@ class Planner:
     def __init__(self) -> None:
         self.left_alone: frozenset[str] = frozenset()
         self.rendered: dict[str, Artifact] = {}
-        self._artifact_loggers: dict[str, tuple[str, str]] = {}
+        self._artifact_loggers: dict[str, tuple[tuple[str, str], ...]] = {}
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
         """Return whether the logger was noted as that artifact's logger of that module."""
-        return self._artifact_loggers.get(logger) == (module, artifact)
+        return (module, artifact) in self._artifact_loggers.get(logger, ())
 
     def note(self, logger: str, module: str, artifact: str) -> None:
-        """Note that `logger` is the logger of `module` for the artifact, given by any spelling."""
-        self._artifact_loggers[logger] = (module, artifact)
+        """Note that `logger` is the logger of `module` for the artifact, given by any spelling.
+
+        Who asks for two owners' artifacts of one name gets one logger, which is on if either is.
+        """
+        self._artifact_loggers[logger] = (*self._artifact_loggers.get(logger, ()), (module, artifact))
+
+    def awaits(self, artifact: str) -> bool:
+        """Return whether a logger was handed out for that artifact."""
+        return any(name.rpartition("/")[2] == artifact for uses in self._artifact_loggers.values() for _, name in uses)
 
     def forget(self) -> None:
         """Forget every artifact logger."""
@@ -39,21 +47,31 @@ class Planner:
         resolution = configuration.resolution
         targets = plan_loggers(resolution.levels, assembly.registry)
         artifacts = {
-            logger: self.plan_one(assembly, configuration, logger, targets)
-            for logger in self._artifact_loggers
-            if logger not in resolution.levels
+            logger: self.plan_one(assembly, configuration, logger, targets) for logger in self._artifact_loggers
         }
         targets.update(artifacts)
         if self.left_alone:
             return {name: target for name, target in targets.items() if not self.leaves_alone(name)}
         return targets
 
+    def plan_new(self, logger: str, assembly: Assembly, configuration: Configuration) -> Target:
+        """Return the target of a logger that was registered just now, and that no setting can have meant."""
+        level = configuration.resolution.levels.get(logger, logging.NOTSET)
+        if level == logging.NOTSET and assembly.registry.registered_above(logger) is None:
+            level = DEFAULT_LEVEL
+        return Target(level, True)
+
     def plan_one(
         self, assembly: Assembly, configuration: Configuration, logger: str, targets: Mapping[str, Target]
     ) -> Target:
         """Return the target of one artifact logger, and note how its records are rendered."""
-        module, name = self._artifact_loggers[logger]
-        entries = bind_artifact(module, name, assembly.registry)
+        levels = configuration.resolution.levels
+        if logger in levels:  # somebody has set this very logger, as a module
+            return Target(levels[logger], nearest_carrier(parent_of(logger), targets) is None)
+        uses = self._artifact_loggers[logger]
+        module = uses[0][0]
+        found = (entry for where, name in uses for entry in bind_artifact(where, name, assembly.registry))
+        entries = tuple(dict.fromkeys(found))
         if entries and isinstance(entries[0].item, Artifact):
             self.rendered[logger] = entries[0].item
         return plan_artifact(module, entries, configuration.resolution.artifacts, targets)

@@ -28,7 +28,9 @@ def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
         if isinstance(text, str):
             return text
         fault = f"returned {type(text).__name__}"
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin's formatter may do anything; what the message raises comes again below
         fault = f"raised {error!r}"
     bare = _BARE.format(record)
     warn_once(("formatter", type(formatter)), f"formatter {type(formatter).__qualname__} {fault}")

@@ -29,12 +29,15 @@ class World(NamedTuple):
 
 
 class Resolution(NamedTuple):
-    """What settings come to: levels by logger, artifacts (True on, False muted) by key, and everything to be told."""
+    """What settings come to: levels by logger, artifacts (True on, False muted) by key, and everything to be told.
+
+    `pending` holds the settings that wait, `problems` pairs of a setting's source and what is wrong with it.
+    """
 
     levels: Mapping[str, int] = MappingProxyType({})
     artifacts: Mapping[str, bool] = MappingProxyType({})
-    pending: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    pending: tuple[Setting, ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()
     notices: tuple[str, ...] = ()
     waiting: str | None = None
 
@@ -54,8 +57,8 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
     """
     levels: dict[str, int] = {}
     artifacts: dict[str, bool] = {}
-    pending: list[str] = []
-    problems: list[str] = []
+    pending: list[Setting] = []
+    problems: list[tuple[str, str]] = []
     notices: list[str] = []
     waiting: str | None = None
     for setting in settings:
@@ -66,7 +69,7 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
         entries = registry.lookup(name)
         if entries:
             if len({entry.kind for entry in entries}) > 1:
-                problems.append(f"'{setting.text}': {_describe_mixed(name, entries)}")
+                problems.append((setting.source, f"'{setting.text}': {_describe_mixed(name, entries)}"))
                 continue
             if len(entries) > 1:
                 notices.append(_describe_several(name, entries))
@@ -77,17 +80,18 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
                     levels.update(dict.fromkeys(entry.item.loggers, setting.level))
             continue
         owner = world.foreign(name)
-        if owner is not None or name in registry.loggers or ("/" not in name and _is_module(name, world)):
+        if owner is not None or name in registry.loggers or ("/" not in name and is_module(name, world)):
             if owner is None:
                 levels[name] = setting.level
             else:
-                problems.append(f"'{setting.text}': the logger belongs to the system {owner}; set {owner}_LOGS")
+                text = f"'{setting.text}': the logger belongs to the system {owner}; set {owner}_LOGS"
+                problems.append((setting.source, text))
             continue
         waiting = waiting or world.waiting()
         if waiting is not None:
-            pending.append(setting.text)
+            pending.append(setting)
         else:
-            problems.append(f"'{setting.text}': {world.explain(name)}")
+            problems.append((setting.source, f"'{setting.text}': {world.explain(name)}"))
     return Resolution(
         levels,
         artifacts,
@@ -98,7 +102,8 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
     )
 
 
-def _is_module(name: str, world: World) -> bool:
+def is_module(name: str, world: World) -> bool:
+    """Return whether a name that nobody registered is to be taken for a module or logger."""
     # `schedule` without complog-inductor is more likely that artifact than PyPI's package of the same name
     if "." not in name and world.provider(name) is not None:
         return False
@@ -176,13 +181,15 @@ def plan_artifact(
 ) -> Target:
     """Return the target of the artifact logger of `module` that stands for `entries` (none: not registered yet)."""
     decisions = [artifacts[entry.key] for entry in entries if entry.key in artifacts]
-    if any(decisions):
-        return Target(logging.DEBUG, nearest_carrier(module, targets) is None)
-    if decisions:
+    if decisions and not any(decisions):
         return Target(OFF, False)
+    # outside every component it carries itself, so that its warnings come out in the normal line too
+    carries = nearest_carrier(module, targets) is None
+    if decisions:
+        return Target(logging.DEBUG, carries)
     if any(isinstance(entry.item, Artifact) and entry.item.off_by_default for entry in entries) or not entries:
-        return Target(max(DEFAULT_LEVEL, effective_level(module, targets)), False)
-    return Target(logging.NOTSET, False)
+        return Target(max(DEFAULT_LEVEL, effective_level(module, targets)), carries)
+    return Target(logging.NOTSET, carries)
 
 
 def nearest_carrier(logger_name: str, targets: Mapping[str, Target]) -> str | None:

@@ -34,7 +34,8 @@ def parse(text: str, *, windows: bool = sys.platform == "win32") -> Parsed:
     text = text.strip()
     if len(text) >= 2 and text[0] == text[-1] and text[0] in _QUOTES:
         if not windows:
-            problem = f"{text}: the quotes are part of the value here; give it without them: {text[1:-1]}"
+            bare = "".join(letter for letter in text if letter not in _QUOTES)
+            problem = f"{text}: the quotes are part of the value here; give it without them: {bare}"
             return Parsed(problems=(problem,))
         text = text[1:-1].strip()
     if not text:

@@ -12,8 +12,9 @@ from .arguments import Arguments, Request, read_arguments
 from .assembly import Assembly
 from .configuration import gather
 from .contributions import check_artifact, check_component
-from .engine import Engine
+from .engine import Engine, forget_active, set_levels
 from .errors import SettingsError
+from .faults import find_fault
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, LogState, PluginInfo
 from .registry import Item, Registry
@@ -115,6 +116,8 @@ class LogSystem(Engine):
         return read_arguments(arguments, assembly.registry, assembly.keywords_by_name, world, self.help_page)
 
     def _refuse_observers(self, what: str) -> None:
+        if self.is_configuring:
+            raise RuntimeError(f"a hook that runs while a configuration is computed may not call {what}")
         if self._observers.speaking:
             raise RuntimeError(f"complog_state_changed may not call {what}: it is told of a change, it makes none")
 
@@ -151,6 +154,8 @@ class LogSystem(Engine):
         `module_qname` is any module's name, `artifact_name` a registered artifact, bare or qualified; an unknown one
         is a ValueError, except while a plugin that may register it is not loaded.
         """
+        if not isinstance(module_qname, str) or not isinstance(artifact_name, str):
+            raise SettingsError("getArtifactLogger", ("both arguments must be of type str",))
         assembly = self.ready()
         if not assembly.registry.artifacts(artifact_name) and why_names_wait(assembly) is None:
             reason = f"{artifact_name!r} is no artifact: {self.explain_unknown(artifact_name)}"
@@ -226,10 +231,7 @@ class LogSystem(Engine):
         for owner, ask in assembly.hooks.get("complog_plugin_notes", ()):
             given = gather(owner, ask, "complog_plugin_notes")
             notes.setdefault(str(owner), []).extend(given)
-        return tuple(
-            plugin._replace(info=plugin.info._replace(notes=(*plugin.info.notes, *notes.get(str(plugin.info), ()))))
-            for plugin in assembly.plugins
-        )
+        return tuple(_with_news(plugin, notes.get(str(plugin.info), ())) for plugin in assembly.plugins)
 
     def help_message(self, verbose: bool = False) -> str:
         """Return the help page: the visible names, or with `verbose` all of them, and how settings are written."""
@@ -250,7 +252,9 @@ class LogSystem(Engine):
     def explain_unknown(self, name: str) -> str:
         assembly = self.load()
         provider = self.provider_of(name)
-        return unknown_name(name, assembly.registry, assembly.keywords, prefix=self.prefix, provider=provider)
+        text = unknown_name(name, assembly.registry, assembly.keywords, prefix=self.prefix, provider=provider)
+        lost = [f"{info} is {info.status}" for info in assembly.troubled()]
+        return "; ".join([text, *lost])
 
     def close(self) -> None:
         """Put every logger back as it was, close the outputs and give up the ownership of the loggers."""
@@ -261,7 +265,15 @@ class LogSystem(Engine):
             self._runtime.clear()
             self.planner.forget()
             self._version += 1
-        for logger, level in overridden:
-            logger.setLevel(level)
+            forget_active(self)
+        set_levels(overridden)
         self._outlets.retire(old, self._idle)
         ownership.release(self)
+
+
+def _with_news(plugin: Plugin, notes: Iterable[str]) -> Plugin:
+    info = plugin.info._replace(notes=(*plugin.info.notes, *notes))
+    fault = find_fault(info)
+    if fault is not None and info.status == "loaded":
+        info = info._replace(status="failed", cause=fault[0], traceback=fault[1])
+    return plugin._replace(info=info)

@@ -10,6 +10,8 @@ from . import report
 from .assembly import Assembly
 from .configuration import Configuration
 from .errors import SettingsError
+from .faults import note_fault
+from .model import Setting
 
 
 def why_names_wait(assembly: Assembly) -> str | None:
@@ -25,8 +27,8 @@ def why_names_wait(assembly: Assembly) -> str | None:
     for owner, ask in assembly.hooks.get("complog_awaits_names", ()):
         try:
             reason = ask()
-        except Exception as error:
-            report.warn_once(("awaits", str(owner)), f"{owner}: complog_awaits_names raised {error!r}")
+        except BaseException as error:
+            note_fault(owner, "complog_awaits_names()", error)
             continue
         if reason:
             return str(reason)
@@ -39,24 +41,22 @@ def tell(prefix: str, assembly: Assembly, configuration: Configuration) -> None:
         report.warn_once((prefix, variable, problem), f"{variable}: {problem}")
     for notice in configuration.resolution.notices:
         report.warn_once((prefix, notice), notice)
-    pending = configuration.resolution.pending
-    if pending and (_is_lenient() or any(info.status in ("failed", "disabled") for info in assembly.troubled())):
-        names = ", ".join(repr(name) for name in pending)
-        reason = configuration.resolution.waiting
-        text = f"{prefix}_LOGS: {names}: unknown so far ({reason}); waits for something that registers it"
-        report.warn_once((prefix, "pending", pending), text)
+    if not (_is_lenient() or any(info.status in ("failed", "disabled") for info in assembly.troubled())):
+        return
+    reason = configuration.resolution.waiting
+    for setting in configuration.resolution.pending:
+        text = f"{setting.source}: {setting.text!r} is not known so far ({reason}); it waits to be registered"
+        report.warn_once((prefix, "pending", setting), text)
 
 
-def tell_at_exit(prefix: str, pending: Callable[[], tuple[str, ...]], explain: Callable[[str], str]) -> None:
-    """At the end of this very process, not of its forks, report each item that `pending()` then still gives."""
+def tell_at_exit(pending: Callable[[], Iterable[Setting]], explain: Callable[[str], str]) -> None:
+    """At the end of this very process, not of its forks, report each setting that `pending()` then still gives."""
     process = os.getpid()
 
     def tell_of_pending() -> None:
-        if os.getpid() != process:
-            return
-        for item in pending():
-            name = item.lstrip("+-").partition(":")[0]
-            report.warn(f"{prefix}_LOGS: nothing ever registered '{item}': {explain(name)}")
+        if os.getpid() == process:
+            for setting in pending():
+                report.warn(f"{setting.source}: nothing ever registered {setting.text!r}: {explain(setting.name)}")
 
     atexit.register(tell_of_pending)
 

@@ -55,7 +55,7 @@ def help_text(
     ]
     components = [entry for entry in registry.entries if entry.kind == "component"]
     lines += ["", f"Components ({len(components)}): they take a level, and are at WARNING unless set"]
-    every = [("all", "the default level of every component: it holds where no other item says more")]
+    every = [("all", "every component at once, through the loggers that lie under no other registered one")]
     lines += _table(every + [_row(entry, registry, verbose) for entry in components])
     artifacts = [entry for entry in registry.entries if entry.kind == "artifact"]
     shown = [entry for entry in artifacts if verbose or (isinstance(entry.item, Artifact) and entry.item.visible)]
