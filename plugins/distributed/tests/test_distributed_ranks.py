@@ -9,7 +9,12 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from complog_distributed.plugin import complog_filters, complog_keywords, complog_record_fields
+from complog_distributed.plugin import (
+    complog_filters,
+    complog_keywords,
+    complog_record_fields,
+    complog_trace_context,
+)
 from complog_distributed.ranks import RANK_VARIABLES, set_wanted
 
 RECORD = logging.makeLogRecord({"msg": "hello"})
@@ -194,3 +199,18 @@ def test_half_loaded_module_is_not_touched(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "torch.distributed", module)
     assert render() == ""
     assert is_kept([0])
+
+
+def test_structured_records_have_the_groups_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    join_group(monkeypatch, 3)
+    assert complog_trace_context() == {"rank": 3}
+
+
+def test_structured_records_have_no_rank_outside_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "3")
+    assert complog_trace_context() is None
+    assert "torch.distributed" not in sys.modules
+    join_group(monkeypatch, 3, initialised=False)
+    assert complog_trace_context() is None
+    join_group(monkeypatch, -1)
+    assert complog_trace_context() is None

@@ -55,6 +55,14 @@ register_artifact = default_system.register_artifact
 get_loggers = default_system.get_loggers
 help_message = default_system.help_message
 list_plugins = default_system.list_plugins
+trace_structured = default_system.trace.trace_structured
+trace_structured_artifact = default_system.trace.trace_structured_artifact
+dtrace_structured = default_system.trace.dtrace_structured
+intern_string = default_system.trace.intern_string
+from_traceback = default_system.trace.from_traceback
+dump_file = default_system.trace.dump_file
+get_structured_logging_overhead = default_system.trace.get_structured_logging_overhead
+set_trace = default_system.trace.set_trace
 
 
 def __getattr__(name: str) -> Any:
@@ -89,18 +97,26 @@ __all__ = [
     "__version__",
     "current_state",
     "default_system",
+    "dtrace_structured",
+    "dump_file",
+    "from_traceback",
     "getArtifactLogger",
     "get_loggers",
+    "get_structured_logging_overhead",
     "help_message",
     "hide_warnings",
     "hookimpl",
     "init_logs",
+    "intern_string",
     "is_enabled",
     "list_plugins",
     "logs",
     "register_artifact",
     "register_log",
     "set_logs",
+    "set_trace",
+    "trace_structured",
+    "trace_structured_artifact",
     "warning_once",
 ]
 

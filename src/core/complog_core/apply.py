@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 
+from . import report
+from .faults import describe
 from .handlers import ComplogHandler, Sink
 from .resolve import Target
 
@@ -26,10 +28,6 @@ class Applier:
     def targets(self) -> Mapping[str, Target]:
         """The targets that were applied last."""
         return self._targets
-
-    def owns(self, handler: logging.Handler) -> bool:
-        """Return whether the handler is one of ours."""
-        return isinstance(handler, ComplogHandler) and handler.sink is self._sink
 
     def apply(self, targets: Mapping[str, Target], *, only_new: bool = False) -> list[tuple[logging.Logger, int]]:
         """Bring every logger named in `targets` there, and put back what no longer is.
@@ -95,6 +93,15 @@ class Applier:
         if handler in logger.handlers:
             # a new list: removing from the one that a thread is walking would make it miss a neighbour
             logger.handlers = [other for other in logger.handlers if other is not handler]
+
+
+def set_levels(overridden: Iterable[tuple[logging.Logger, int]]) -> None:
+    """Call each logger's own setLevel, which is foreign code."""
+    for logger, level in overridden:
+        try:
+            logger.setLevel(level)
+        except Exception as error:
+            report.warn_once(("setLevel", logger.name), f"setLevel of the logger {logger.name!r} {describe(error)}")
 
 
 def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = False) -> list[tuple[logging.Logger, int]]:

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from . import ownership, report
-from .apply import Applier
+from .apply import Applier, set_levels
 from .arguments import Request
 from .assembler import Assembler
 from .assembly import Assembly, Hook
 from .configuration import Configuration, Outlets, configure
 from .environment import Texts, read_outputs, read_texts
 from .errors import HelpRequested
-from .faults import describe
 from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
 from .model import Artifact, LogState, Setting
@@ -28,6 +27,7 @@ from .planning import Planner
 from .registry import Item
 from .resolve import World
 from .telling import join_problems, tell, tell_at_exit, why_names_wait
+from .trace import Trace
 
 _engines: Final[weakref.WeakSet[Engine]] = weakref.WeakSet()
 
@@ -80,6 +80,8 @@ class Engine(Assembler):
         self._applier = Applier(self._sink)
         self._observers = Observers()
         self._told: tuple[Hook, ...] = ()
+        self.trace = Trace(prefix, prepare=self.ready)
+        """The structured trace of this system."""
         self._reports_at_exit = False
         _engines.add(self)
 
@@ -175,6 +177,7 @@ class Engine(Assembler):
         assembly, before, configuration = change.assembly, change.before, change.configuration
         set_levels(change.overridden)
         self._outlets.retire(change.old, change.pipeline)
+        self.trace.configure(assembly.hooks.get("complog_trace_context", ()), reread=reread)
         if not change.bad:
             tell(self.prefix, assembly, configuration)
             self._report_at_exit(configuration)
@@ -306,15 +309,6 @@ class Engine(Assembler):
         """Make locks new in a forked child: the thread that held one may not exist there."""
         self._lock = threading.RLock()
         self._observers.renew_lock()
-
-
-def set_levels(overridden: Iterable[tuple[logging.Logger, int]]) -> None:
-    """Call each logger's own setLevel, which is foreign code."""
-    for logger, level in overridden:
-        try:
-            logger.setLevel(level)
-        except Exception as error:
-            report.warn_once(("setLevel", logger.name), f"setLevel of the logger {logger.name!r} {describe(error)}")
 
 
 def forget_active(engine: Engine) -> None:

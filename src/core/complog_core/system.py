@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import ownership, report
+from .apply import set_levels
 from .arguments import Arguments, Request, read_arguments
 from .assembly import Assembly
 from .configuration import gather
 from .contributions import check_artifact, check_component
-from .engine import Engine, forget_active, set_levels
+from .engine import Engine, forget_active
 from .errors import SettingsError
 from .faults import find_fault
 from .loading import Plugin
@@ -188,7 +189,9 @@ class LogSystem(Engine):
             check_component(item)
         else:
             check_artifact(item)
-        if item.name in self.ready().keywords_by_name:
+        # what it knows is enough: looking would build a registry again that may be waiting for more names
+        assembly = self._assembly if self._assembly and self._configuration else self.ready()
+        if item.name in assembly.keywords_by_name:
             raise ValueError(f"{item.name!r} is reserved: it is a keyword of set_logs")
         if isinstance(item, Component):
             ownership.claim(item.loggers, self)
@@ -268,6 +271,7 @@ class LogSystem(Engine):
             forget_active(self)
         set_levels(overridden)
         self._outlets.retire(old, self._idle)
+        self.trace.close()
         ownership.release(self)
 
 

@@ -1,8 +1,8 @@
-"""The hooks of the distributed family: names, the rank in each line, and which ranks log."""
+"""The hooks of the distributed family: names, the rank in each line and structured record, and which ranks log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
 
 from complog_core import Artifact, Component, Field, Keyword, hookimpl
@@ -50,6 +50,13 @@ def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
 def complog_record_fields() -> Iterable[Field]:
     """The rank at the head of the line: `[rank0]:`."""
     return (Field("rank", "head", render_rank),)
+
+
+@hookimpl
+def complog_trace_context() -> Mapping[str, object] | None:
+    """The rank, in each structured record and in the name of the trace file."""
+    rank = find_group_rank()
+    return None if rank is None or rank < 0 else {"rank": rank}
 
 
 def render_rank(record: LogRecord) -> str:

@@ -1,16 +1,16 @@
-"""The hooks of the dynamo family: names, the compile id in each line, and a filter by that id."""
+"""The hooks of the dynamo family: names, the compile id in each line and structured record, and a filter by that id."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
 from typing import Final
 
 from complog_core import Artifact, Component, Field, hookimpl
 
 from .names import ARTIFACTS, COMPONENTS
-from .running import current_trace_id
+from .running import current_trace_fields, current_trace_id
 
 TRACE_ID_FILTER: Final = "TORCH_LOGS_TRACE_ID_FILTER"
 """Variable with the compile ids that log, comma-separated, brackets optional: `0/0,[1/0]`."""
@@ -39,6 +39,12 @@ def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
     """Where the variable is set, one filter which drops the records of every other compilation and of none."""
     wanted = read_wanted_ids(os.environ.get(TRACE_ID_FILTER, ""))
     return (lambda record: current_trace_id() in wanted,) if wanted else ()
+
+
+@hookimpl
+def complog_trace_context() -> Mapping[str, object] | None:
+    """The parts of the running compilation's id, in each structured record."""
+    return current_trace_fields()
 
 
 def render_trace_id(record: LogRecord) -> str:

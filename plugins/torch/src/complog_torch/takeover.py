@@ -14,7 +14,7 @@ from .dynamo import skip_own_frames
 from .imports import after_import, stop_waiting
 from .redirect import Redirection, find_stock
 from .state import StateExchange
-from .tracing import set_up_trace
+from .tracing import TraceExchange
 
 DOORS: Final = (
     "_init_logs",
@@ -39,6 +39,7 @@ NEEDED: Final = (
     "handlers",
     "log_registry",
     "log_state",
+    "structured_logging_overhead",
     "trace_log",
 )
 
@@ -53,6 +54,7 @@ class Bridge:
         self.internal = internal
         self.names = RegistryExchange(system, internal.log_registry)
         self.states = StateExchange(internal)
+        self.traces = TraceExchange(system, internal)
         self._redirections: list[Redirection] = []
 
     def open(self) -> None:
@@ -77,6 +79,7 @@ class Bridge:
                     Redirection(function, targets.get(name) or getattr(self, f"_{name.strip('_')}"))
                 )
         self._drop_stock_handlers()
+        self.traces.start()
         self._describe()
         after_import("torch._dynamo.trace_rules", lambda: skip_own_frames(self.system))
 
@@ -86,6 +89,7 @@ class Bridge:
             self._redirections.pop().undo()
         stop_waiting()
         self.system.after_change = None
+        self.traces.stop()
         self.names.stop()
         self.states.stop()
         self.system.planner.left_alone = frozenset({"torch"})
@@ -107,7 +111,7 @@ class Bridge:
         try:
             self.system.init_logs(strict=not startup.in_worker())
         finally:
-            set_up_trace(self.internal)
+            self.traces.set_up()
 
     def _set_logs(self, settings: str | None = None, /, **names: Any) -> None:
         self.system.set_logs(settings, **names)

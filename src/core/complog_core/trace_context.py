@@ -1,0 +1,80 @@
+"""The fields of every record that plugins contribute, and those that tell the running compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from .contributions import Fault, read_contribution
+from .rendering import warn_once
+from .trace_fitting import COMPILE_ID, is_number, is_taken
+from .trace_json import Faults
+
+ContextHook = tuple[object, Callable[[], object]]
+"""An owner, for warnings, and its implementation of complog_trace_context."""
+
+
+def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faults) -> dict[str, Any]:
+    """Return what the hooks say at this moment, less fields that the format or the record has itself.
+
+    A hook that fails costs one warning.
+
+    >>> gather([("mybackend", lambda: {"rank": 0, "artifact": 1})], {"artifact": {}}, Faults())
+    {'rank': 0}
+    """
+    fields: dict[str, Any] = {}
+    for owner, function in hooks:
+        try:
+            given = function()
+            if given is None:
+                continue
+            contributed = read_contribution("complog_trace_context", given)
+            assert isinstance(contributed, Mapping)
+        except Exception as error:
+            what = str(error) if isinstance(error, Fault) else f"raised {type(error).__name__}: {error}"
+            warn_once(("complog_trace_context", str(owner), what), f"{owner}: complog_trace_context() {what}")
+            continue
+        for field, value in contributed.items():
+            if field in record or is_taken(field):
+                faults.note(f"gets a field from {owner} whose name is taken; it is left out", field)
+            else:
+                fields[field] = value
+    return fields
+
+
+def add_context(
+    record: dict[str, Any], fields: Mapping[str, Any], compile_id: Any, find_stack: Callable[[], object] | None
+) -> None:
+    """Add the fields to the record: the rank, the running compilation (else `compile_id`), then all others.
+
+    Where neither of these is there, the stack is added instead, unless `find_stack` is None.
+
+    >>> record = {"artifact": {}}
+    >>> add_context(record, {"mine": 1, "frame_id": 0, "rank": 3}, None, None)
+    >>> list(record)
+    ['artifact', 'rank', 'frame_id', 'mine']
+    """
+    if "rank" in fields:
+        record["rank"] = fields["rank"]
+    running = {field: fields[field] for field in COMPILE_ID if field in fields}
+    if running:
+        record.update(running)
+    elif compile_id is not None:
+        given = ((field, getattr(compile_id, field, None)) for field in COMPILE_ID[:-1])
+        record.update((field, value) for field, value in given if value is not None)
+    elif find_stack is not None:
+        record["stack"] = find_stack()
+    record.update((field, value) for field, value in fields.items() if field not in record)
+
+
+def find_rank(hooks: Iterable[ContextHook]) -> int | None:
+    """Return the rank that the hooks tell, None where they tell none that can be one."""
+    rank = gather(hooks, {}, Faults()).get("rank")
+    return rank if is_number(rank) else None
+
+
+def find_key(fields: Mapping[str, Any]) -> str | None:
+    """Return what stands for the running compilation, whatever its attempt; None outside of one."""
+    if "frame_id" not in fields or "frame_compile_id" not in fields:
+        return None
+    return f"{fields['frame_id']}_{fields['frame_compile_id']}"

@@ -1,0 +1,84 @@
+"""Makes records: asks the program's functions, adds the fields of the moment, and hands the result on."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .trace_context import add_context, find_key, find_rank, gather
+from .trace_fitting import as_text, fit_name
+from .trace_frames import find_caller, find_stack
+from .trace_json import Faults
+from .trace_records import make_prefix, with_digest
+from .trace_writer import TraceWriter
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+Frame = dict[str, Any]
+"""One frame of a stack: its `line`, the `name` of its function, its `filename` as a number, its text as `loc`."""
+
+
+class Recorder:
+    """Makes the records of one trace, which holds everything that is set; no lock is held while functions run."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self.writer = TraceWriter(f"{trace.prefix}_TRACE", trace.strings, self._find_rank, self._tell_opened)
+
+    def record(
+        self,
+        name: object,
+        metadata_fn: Callable[[], object],
+        payload_fn: Callable[[], object],
+        *,
+        has_context: bool,
+        has_stack: bool,
+        is_measured: bool,
+        compile_id: object,
+    ) -> None:
+        """Make one record and hand it on; what the functions raise comes out, and nothing is written then."""
+        start = time.perf_counter()
+        faults = Faults()
+        metadata = metadata_fn()
+        record: dict[str, Any] = {fit_name(as_text(name), metadata, faults): metadata}
+        fields = gather(self._trace.context, record, faults)
+        if has_context:
+            add_context(record, fields, compile_id, self._find_stack if has_stack else None)
+        self._send(record, payload_fn(), faults)
+        key = find_key(fields) if is_measured else None
+        if key is not None:
+            self._trace.overhead[key] += time.perf_counter() - start
+
+    def explain(self, text: str, number: int) -> None:
+        """Make the record that tells which string a number stands for."""
+        self._send({"str": (text, number)}, None, Faults())
+
+    def find_key(self) -> str | None:
+        """Return what stands for the running compilation, None outside of one."""
+        return find_key(gather(self._trace.context, {}, Faults()))
+
+    def _send(self, record: dict[str, Any], payload: object, faults: Faults) -> None:
+        caller = find_caller()
+        logger = self._trace.logger
+        if logger is None:
+            self.writer.write(make_prefix(time.time(), caller.filename, caller.lineno), record, payload, faults)
+            return
+        # whoever listens there gets what will stand in the file
+        text = with_digest(record, payload, faults)
+        self.writer.report(record, faults)
+        extra = {"metadata": record, "payload": text}
+        place = (caller.filename, caller.lineno, "", (), None, caller.name)
+        logger.handle(logger.makeRecord(logger.name, logging.DEBUG, *place, extra))
+
+    def _find_stack(self) -> list[Frame]:
+        return [self._trace.describe(*place, text) for place, text in find_stack()]
+
+    def _find_rank(self) -> int | None:
+        return find_rank(self._trace.context)
+
+    def _tell_opened(self, path: str) -> None:
+        if self._trace.on_open is not None:
+            self._trace.on_open(path)
