@@ -7,10 +7,10 @@ exchanged.
 
 from __future__ import annotations
 
-import inspect
+import gc
 from collections.abc import Callable
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 _KEPT = ("__code__", "__defaults__", "__kwdefaults__", "__doc__", "__dict__", "__annotations__")
 
@@ -26,8 +26,11 @@ class Redirection:
         function.__globals__[self._key] = target
         namespace: dict[str, Any] = {}
         source = f"def {function.__name__}(*args, **kwargs):\n    return {self._key}(*args, **kwargs)\n"
-        exec(compile(source, __file__, "exec"), namespace)
-        function.__code__ = namespace[function.__name__].__code__
+        exec(source, namespace)
+        # to Dynamo, which goes by the file, it stays a function of PyTorch
+        stock = function.__code__
+        place = {"co_filename": stock.co_filename, "co_firstlineno": stock.co_firstlineno}
+        function.__code__ = namespace[function.__name__].__code__.replace(**place)
         function.__defaults__ = None
         function.__kwdefaults__ = None
         function.__wrapped__ = target  # type: ignore[attr-defined]
@@ -43,27 +46,16 @@ class Redirection:
 
 def find_stock(module: ModuleType, name: str) -> FunctionType | None:
     """Return the function `name` that the module itself defined, also where somebody has put a wrapper in its place."""
-    seen: list[Any] = []
-    waiting: list[Any] = [getattr(module, name, None)]
-    while waiting and len(seen) < 50:
-        value = waiting.pop(0)
-        if any(value is other for other in seen):
-            continue
-        seen.append(value)
-        if not isinstance(value, FunctionType):
-            continue
-        if value.__name__ == name and value.__code__.co_filename == module.__file__:
-            return value
-        waiting.append(getattr(value, "__wrapped__", None))
-        waiting += [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
-        waiting += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        held = inspect.getclosurevars(value).globals if value.__module__ != module.__name__ else {}
-        waiting += [each for each in held.values() if isinstance(each, FunctionType)]
-    return None
+    value = getattr(module, name, None)
+    if _is_stock(value, module, name):
+        return value
+    # a wrapper may hold it in a closure, a partial, an object, or not at all; that it lives is all there is to rely on
+    found = [each for each in gc.get_objects() if type(each) is FunctionType and _is_stock(each, module, name)]
+    return found[0] if found else None
 
 
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
+def _is_stock(value: Any, module: ModuleType, name: str) -> TypeGuard[FunctionType]:
+    if type(value) is not FunctionType or value.__globals__ is not vars(module):
         return False
+    code = value.__code__
+    return code.co_name == name and code.co_filename == module.__file__ and value.__qualname__ == name
