@@ -15,6 +15,8 @@ PLUGINS := torch dynamo inductor distributed onnx
 DEMO_PROJECTS := . $(PLUGINS:%=plugins/%) examples/my-artifact
 PROJECTS := . $(PLUGINS:%=plugins/%) $(patsubst %/pyproject.toml,%,$(wildcard examples/*/pyproject.toml))
 REQUIREMENTS := $(PROJECTS:%=%/pyproject.toml)
+EMPTY :=
+PLUGIN_SOURCES := $(subst $(EMPTY) $(EMPTY),:,$(PLUGINS:%=plugins/%/src))
 SETTINGS := +inductor,output_code,my_artifact
 
 VENV := .venv
@@ -26,7 +28,8 @@ INSTALL_EDITABLE := install $(PIP_OPTIONS) --no-build-isolation
 BUILD_BACKEND := "hatchling>=1.26" "editables>=0.5"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-0 demo-1 test test-versions lint docs wheels clean
+.PHONY: help demo demo-0 demo-1 test test-versions lint lint-style lint-types lint-imports docs wheels clean
+.PHONY: test-core test-with-nothing-else
 
 help:
 	@echo 'make demo            compile a model with PyTorch; TORCH=0 runs a toy compiler without it'
@@ -50,22 +53,32 @@ demo-0: $(TOY_VENV)/installed
 test: $(VENV)/installed
 	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
 
+# two at a time, each one's output in one piece
 test-versions:
-	@for python in $$(.ci/pythons "$(PYTHON)"); do \
-	    $(MAKE) --no-print-directory test-core PYTHON="$$python" \
-	        CORE_VENV=".venv-$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" || exit 1; \
-	done
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target \
+	    $$(.ci/pythons "$(PYTHON)" | sed 's|^|test-with/|') test-with-nothing-else
 
-# the target of test-versions for one Python
-.PHONY: test-core
+test-with/%:
+	@venv=".venv-$$("$*" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" && \
+	    $(MAKE) --no-print-directory test-core PYTHON="$*" CORE_VENV="$$venv"
+
+test-with-nothing-else:
+	@:
+
 CORE_VENV := .venv-core
 test-core: $(CORE_VENV)/installed
-	$(CORE_VENV)/bin/python -m pytest tests/core tests/complog $(PYTEST_ARGS)
+	$(CORE_VENV)/bin/python -m pytest -p no:cacheprovider -m "not torch" tests/core tests/complog
 
-lint: $(VENV)/installed
+lint: lint-style lint-types lint-imports
+
+lint-style: $(VENV)/installed
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy --strict src/core plugins/*/src
+
+lint-types: $(VENV)/installed
+	MYPYPATH="$(PLUGIN_SOURCES)" $(VENV)/bin/mypy --strict src/core plugins/*/src docs
+
+lint-imports: $(VENV)/installed
 	$(VENV)/bin/lint-imports
 
 docs: $(VENV)/installed
@@ -102,6 +115,6 @@ $(TOY_VENV)/installed: $(REQUIREMENTS)
 
 $(CORE_VENV)/installed: requirements-dev.txt $(REQUIREMENTS)
 	$(PYTHON) -m venv $(CORE_VENV)
-	$(CORE_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND) "pytest>=8.3,<10" "hypothesis>=6.100"
+	$(CORE_VENV)/bin/python -m pip install $(PIP_OPTIONS) -r requirements-dev.txt
 	$(CORE_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
 	@touch $@

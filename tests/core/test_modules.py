@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from complog_core.modules import module_exists
 
 

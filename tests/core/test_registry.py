@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from complog_core.model import Artifact, Component, PluginInfo
 from complog_core.registry import RESERVED, Registry, check_name, nearest_above
 
@@ -61,7 +62,7 @@ def test_name_that_may_be_registered(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*sorted(RESERVED), "", "1a", "a-b", "a b", ".a", "é", "a/b", "a,b", "+a", None, 3])
 def test_name_that_may_not_be_registered(name: object) -> None:
-    with pytest.raises(ValueError, match="name|reserved"):
+    with pytest.raises(ValueError, match=r"name|reserved"):
         check_name(name)
 
 

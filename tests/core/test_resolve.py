@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+
 from complog_core.model import OFF, Artifact, Component, PluginInfo
 from complog_core.registry import Registry
 from complog_core.resolve import Target, World, bind_artifact, by_spelling, plan_artifact, plan_loggers, resolve

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 
 import pytest
-from complog_core.model import OFF, Setting
-from complog_core.settings import parse, parse_level
 from hypothesis import given
 from hypothesis import strategies as st
+
+from complog_core.model import OFF, Setting
+from complog_core.settings import parse, parse_level
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.]{0,12}", fullmatch=True).filter(lambda name: name != "help")
 LEVELS = st.sampled_from(["debug", "INFO", "Warning", "error", "CRITICAL", "NOTSET", "10", "30", "off", "OFF"])

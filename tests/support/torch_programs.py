@@ -44,7 +44,7 @@ def run_program(
     command: Sequence[str] = (),
     options: Sequence[str] = (),
     name: str = "program.py",
-    timeout: float = 60,
+    timeout: float = 120,
     env: Mapping[str, str] | None = None,
 ) -> Finished:
     """Write `source` (dedented) into a file of `directory` and run it, there, with `paths` on sys.path.

@@ -45,6 +45,7 @@ def read_text(text: str) -> list[Record]:
         assert match, line
         fields = json.loads(line[match.end() :], parse_constant=_refuse, parse_float=_read_float, parse_int=_read_int)
         json.dumps(fields, ensure_ascii=False).encode()  # no lone surrogates
+        assert _depth(fields) < 128
         payload = None
         if "has_payload" in fields and "str" not in fields:
             body = []
@@ -67,6 +68,16 @@ def read_all(directory: Path) -> list[Record]:
     """Return the records of the only trace file of the directory, without those that explain strings."""
     (path,) = directory.iterdir()
     return [record for record in read_file(path) if record.name != "str"]
+
+
+def write(trace: Trace, text: str) -> None:
+    """Write a record that holds the text twice."""
+    trace.trace_structured("tiles", lambda: {"text": text}, payload_fn=lambda: text, suppress_context=True)
+
+
+def texts(path: Path) -> list[str]:
+    """Return the texts that `write` has written into the file."""
+    return [record.fields["tiles"]["text"] for record in read_file(path) if record.name == "tiles"]
 
 
 def file_of(trace: Trace) -> Path:
@@ -92,6 +103,11 @@ def make_trace(directory: Path | None, *hooks: Callable[[], object], **variables
     """Return a trace with the prefix PROBE whose files stand in the directory."""
     environ = variables if directory is None else {"PROBE_TRACE": str(directory), **variables}
     return Trace("PROBE", environ=environ, context=[(f"hook {number}", hook) for number, hook in enumerate(hooks)])
+
+
+def _depth(value: Any) -> int:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if items is None else 1 + max(map(_depth, items), default=0)
 
 
 def _refuse(constant: str) -> None:

@@ -41,7 +41,7 @@ class _Watcher:
     def stop(self) -> None:
         """Wait no longer."""
         if self in sys.meta_path:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
 
 
 def after_import(name: str, call: Callable[[], None]) -> None:
@@ -54,7 +54,7 @@ def after_import(name: str, call: Callable[[], None]) -> None:
     if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
         call()
     else:
-        sys.meta_path.insert(0, _Watcher(name, call))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Watcher(name, call))
 
 
 def stop_waiting() -> None:

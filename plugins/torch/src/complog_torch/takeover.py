@@ -68,16 +68,9 @@ class Bridge:
         for name in list(self.internal.log_registry.artifact_log_qnames):
             self._adopt(logging.getLogger(name))
         self.system.after_change = self._show
-        targets = {
-            "get_loggers": self.system.get_loggers,
-            "help_message": self.system.help_message,
-            "set_logs": self._set_logs,
-        }
         for name, function in functions.items():
             if function is not None:
-                self._redirections.append(
-                    Redirection(function, targets.get(name) or getattr(self, f"_{name.strip('_')}"))
-                )
+                self._redirections.append(Redirection(function, getattr(self, f"_{name.lstrip('_')}")))
         self._drop_stock_handlers()
         self.traces.start()
         self._describe()
@@ -115,6 +108,12 @@ class Bridge:
 
     def _set_logs(self, settings: str | None = None, /, **names: Any) -> None:
         self.system.set_logs(settings, **names)
+
+    def _get_loggers(self) -> list[logging.Logger]:
+        return self.system.get_loggers()
+
+    def _help_message(self, verbose: bool = False) -> str:
+        return self.system.help_message(verbose)
 
     def _register_log(self, setting_name: str, log_name: str | list[str]) -> None:
         self.internal.log_registry.register_log(setting_name, log_name)

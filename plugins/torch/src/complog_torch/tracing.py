@@ -93,13 +93,16 @@ class TraceExchange:
 def _find_debug_directory() -> str | None:
     config = sys.modules.get("torch._dynamo.config")
     if config is None and os.environ.get("TORCH_COMPILE_DEBUG") == "1":
-        from torch._dynamo import config  # type: ignore[no-redef]
+        from torch._dynamo import config
     return None if config is None else str(config.debug_dir_root)
 
 
 def _make_handler(trace: Any, internal: Any) -> Any:
     class TraceHandler(internal.LazyTraceHandler):  # type: ignore[misc]
         """What PyTorch's code and tests expect to find on `torch.__trace`, writing with complog's writer."""
+
+        _stream_path: str | None
+        _pid: int | None
 
         def emit(self, record: logging.LogRecord) -> None:
             if trace.directory is None:
@@ -117,6 +120,7 @@ def _make_handler(trace: Any, internal: Any) -> Any:
 
         def _close_stream(self, *, flush: bool = True) -> None:
             trace.writer.turn_to(trace.directory)
-            self._stream_path = self._pid = None
+            self._stream_path = None
+            self._pid = None
 
     return TraceHandler(trace.directory)
