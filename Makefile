@@ -12,8 +12,7 @@ PYTEST_ARGS =
 DIST = dist
 
 PLUGINS := torch dynamo inductor distributed onnx
-DEMO_PROJECTS := . $(PLUGINS:%=plugins/%) examples/my-artifact
-PROJECTS := . $(PLUGINS:%=plugins/%) $(patsubst %/pyproject.toml,%,$(wildcard examples/*/pyproject.toml))
+PROJECTS := . $(PLUGINS:%=plugins/%) examples/my-artifact
 REQUIREMENTS := $(PROJECTS:%=%/pyproject.toml)
 EMPTY :=
 PLUGIN_SOURCES := $(subst $(EMPTY) $(EMPTY),:,$(PLUGINS:%=plugins/%/src))
@@ -104,17 +103,17 @@ $(DEMO_VENV)/installed: $(REQUIREMENTS)
 	$(PYTHON) -m venv $(DEMO_VENV)
 	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND)
 	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(TORCH_INSTALL)
-	$(DEMO_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
+	$(DEMO_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
 	@touch $@
 
 $(TOY_VENV)/installed: $(REQUIREMENTS)
 	$(PYTHON) -m venv $(TOY_VENV)
 	$(TOY_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND)
-	$(TOY_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
+	$(TOY_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
 	@touch $@
 
 $(CORE_VENV)/installed: requirements-dev.txt $(REQUIREMENTS)
 	$(PYTHON) -m venv $(CORE_VENV)
 	$(CORE_VENV)/bin/python -m pip install $(PIP_OPTIONS) -r requirements-dev.txt
-	$(CORE_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(DEMO_PROJECTS:%=-e ./%)
+	$(CORE_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
 	@touch $@

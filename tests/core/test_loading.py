@@ -191,7 +191,7 @@ def test_traceback_leads_to_the_place(site: Path, source: str, cause: str) -> No
     assert "load_bad.py" in load()["bad"].info.traceback
 
 
-@pytest.mark.parametrize("value", ["load_x:absent", "load_x:names.absent", "no_such_module", "load x", "load_x:none"])
+@pytest.mark.parametrize("value", ["load_x:absent", "load_x:names.absent", "no_such_module", "load_x:none"])
 def test_entry_point_that_leads_nowhere_is_failed(site: Path, value: str, capsys: Capsys) -> None:
     make_distribution(
         site, "complog-x", entry_points={GROUP: {"x": value}}, modules={"load_x": "none = None\nnames = object()\n"}

@@ -95,6 +95,52 @@ def test_unnamed_off_by_default_artifact_is_off_under_a_debug_component_but_warn
     assert not log.isEnabledFor(logging.ERROR)
 
 
+def test_capture_that_lowers_the_level_of_a_silent_artifact_does_not_reach_the_console(
+    system: LogSystem, top: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quiet = system.getArtifactLogger(f"{top}.tiler.x", "costs")
+    muted = system.getArtifactLogger(f"{top}.tiler.x", "tiles")
+    system.set_logs(tiler=10, tiles=False)
+    for log in (quiet, muted):
+        log.setLevel(logging.DEBUG)
+        log.info("for a capture of its own")
+    quiet.warning("a warning")
+    assert [line.partition("] ")[2] for line in capsys.readouterr().err.splitlines()] == ["[__costs] a warning"]
+
+
+def test_level_of_a_module_between_counts_for_a_silent_artifact(system: LogSystem, top: str) -> None:
+    log = system.getArtifactLogger(f"{top}.tiler.own.x", "costs")
+    own = logging.getLogger(f"{top}.tiler.own")
+    own.setLevel(logging.INFO)
+    system.set_logs(tiler=40)
+    assert log.isEnabledFor(logging.WARNING)
+    own.setLevel(logging.NOTSET)
+    system.set_logs(tiler=40)
+    assert not log.isEnabledFor(logging.WARNING)
+
+
+def test_module_is_set_with_what_its_own_code_gave_a_level_or_cut_off(
+    system: LogSystem, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leveled, cut = logging.getLogger("ext_pack.sub.leveled"), logging.getLogger("ext_pack.sub.cut.off")
+    leveled.setLevel(logging.ERROR)
+    cut.propagate = False
+    before = snapshot("ext_pack")
+    system.set_logs(modules={"ext_pack": 10})
+    leveled.debug("one")
+    cut.debug("two")
+    assert capsys.readouterr().err.count("\n") == 2
+    for _ in range(2):
+        system.set_logs(modules={"ext_pack": 10})
+        cut.debug("still")
+    assert capsys.readouterr().err.count("still") == 2
+    system.set_logs(modules={"ext_pack": 10, "ext_pack.sub.leveled": 40})
+    leveled.warning("hidden")
+    assert not capsys.readouterr().err
+    system.set_logs()
+    assert {name: snapshot("ext_pack")[name] for name in before} == before
+
+
 def test_other_artifact_follows_its_component(system: LogSystem, top: str, capsys: pytest.CaptureFixture[str]) -> None:
     log = system.getArtifactLogger(f"{top}.tiler.x", "tiles")
     system.set_logs(fuser=10)

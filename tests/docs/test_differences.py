@@ -235,6 +235,9 @@ CHECKS: dict[str, tuple[str, object, object]] = {
 
 def run(program: str, given: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)} | variables
+    if variables.get("COMPLOG_TORCH") == "0":
+        # another backend of this environment may use complog
+        environment["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     return subprocess.run(
         [sys.executable, "-c", program],
         input=given,

@@ -65,7 +65,7 @@ def describe(internal: Any) -> dict[str, Any]:
         "components": {name: list(names) for name, names in registry.log_alias_to_log_qnames.items()},
         "artifacts": sorted(registry.artifact_names),
         "off_by_default": sorted(registry.off_by_default_artifact_names),
-        "keywords": sorted(inspect.signature(internal.set_logs).parameters),
+        "keywords": list(inspect.signature(internal.set_logs).parameters),
         "loggers": {name: getattr(logging.getLogger(name), "artifact_name", None) for name in sorted(set(loggers))},
         "modules": sorted(name for name in loggers if name in sys.modules),
     }

@@ -105,7 +105,8 @@ def make_calls(facts: Facts, seed: int, count: int) -> list[Case]:
         values: dict[str, int | bool] = {
             name: rng.random() < 0.7 if name in facts.artifacts else rng.choice((0, *LEVELS[1:])) for name in chosen
         }
-        keywords: dict[str, Any] = {name: value for name, value in values.items() if name in facts.keywords}
+        # stock has an order of its own for keywords, here the later one counts: in stock's order both say the same
+        keywords: dict[str, Any] = {name: values[name] for name in facts.keywords if name in values}
         modules = {name: value for name, value in values.items() if name not in facts.keywords}
         if modules:
             keywords["modules"] = modules
@@ -181,8 +182,17 @@ def _is_doubled_by_stock(facts: Facts, it: Difference) -> bool:
 
 
 def _is_cut_off_in_stock(facts: Facts, it: Difference) -> bool:
-    said = [level for name, level in it.case.settings if it.logger == name]
-    return bool(said) and it.level >= said[-1] and (it.stock, it.ours) in (("e", "1"), ("x", "y"))
+    said = {name: level for name, level in it.case.settings if f"{it.logger}.".startswith(f"{name}.")}
+    nearest = max(said, key=len, default=None)
+    if nearest is None:
+        return False
+    prints = it.level >= said[nearest] and (it.stock, it.ours) in (("e", "1"), ("x", "y"))
+    return prints or (it.level < said[nearest] and (it.stock, it.ours) in (("e", "."), ("x", ".")))
+
+
+def _is_held_back_by_component(facts: Facts, it: Difference) -> bool:
+    is_warning = (it.stock, it.ours) == ("b", ".") and it.level >= logging.WARNING
+    return is_warning and _unnamed_off_by_default(facts, it)
 
 
 def _print_from(level: int | bool, at: int) -> str:
@@ -192,13 +202,14 @@ def _print_from(level: int | bool, at: int) -> str:
 MEANT: Mapping[str, Callable[[Facts, Difference], bool]] = {
     "an artifact that prints nothing is not enabled, so that code guarded by it is skipped": _is_disabled_artifact,
     "a warning on an artifact that was not named comes in the normal line": _is_warning_of_silent_artifact,
+    "a warning on such an artifact is held back where its component is set higher": _is_held_back_by_component,
     "False mutes an artifact": _is_muted,
     "a named artifact prints though its module lies under no component": _is_artifact_outside,
     "`all` reaches a third party's loggers": _is_third_partys_all,
     "a third party's warning comes in the normal line": _is_third_partys_warning,
     "a setting for a logger beats a later one for a package above it": _is_more_specific,
     "a record comes once, also below a dotted name": _is_doubled_by_stock,
-    "a module that is set prints, though by itself it keeps its records from PyTorch's handlers": _is_cut_off_in_stock,
+    "a module is set with all below it, also what keeps its records from PyTorch": _is_cut_off_in_stock,
 }
 
 

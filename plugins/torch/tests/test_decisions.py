@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ class Probe:
         self._process = subprocess.Popen(
             command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
+        self._timer = threading.Timer(600, self._process.kill)
+        self._timer.start()
 
     def read(self) -> Any:
         assert self._process.stdout is not None
@@ -63,6 +66,7 @@ class Probe:
         self._process.stdin.flush()
 
     def end(self) -> None:
+        self._timer.cancel()
         self._process.kill()
         self._process.communicate()
 

@@ -8,7 +8,13 @@ from typing import Final
 from complog_core import HelpRequested, LogSystem, PluginError, SettingsError, report
 
 from . import builtin
-from .stock_torch import is_torch_under_way, warn_of_refusals, why_torch_keeps_its_loggers
+from .stock_torch import (
+    is_initializing,
+    is_torch_under_way,
+    warn_of_refusals,
+    was_read_by_torch,
+    why_torch_keeps_its_loggers,
+)
 
 default_system: Final = LogSystem("TORCH", "complog", [builtin])
 default_system.always_on = True
@@ -39,10 +45,12 @@ def start(startup: ModuleType) -> None:
     reason = why_torch_keeps_its_loggers()
     if reason is not None:
         default_system.planner.left_alone = frozenset({"torch"})
+        default_system.is_settled = was_read_by_torch
     try:
         if reason is not None:
             warn_of_refusals(default_system, reason)
-        default_system.init_logs(strict=not in_worker)
+        # within its own import stock PyTorch reads the variable next, and says by itself what is wrong with it
+        default_system.init_logs(strict=startup.may_raise() and (reason is None or not is_initializing()))
     except (SettingsError, HelpRequested, PluginError) as error:
         if not (in_worker or startup.reports_itself()):
             raise

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
-from complog_core import LogSystem, report
+from complog_core import LogSystem, Setting, report
 from complog_core.settings import parse
 
 FIX = "pip install complog-torch"
@@ -31,10 +31,20 @@ def why_torch_keeps_its_loggers() -> str | None:
     return None if bridge.will_be_active() else str(bridge.why_inactive())
 
 
+def is_initializing() -> bool:
+    """Return whether `import torch` is going on."""
+    spec = getattr(sys.modules.get("torch"), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))
+
+
 def is_torch_under_way() -> bool:
     """Return whether `import torch` is going on and will call the bridge before it is done."""
-    spec = getattr(sys.modules.get("torch"), "__spec__", None)
-    return bool(getattr(spec, "_initializing", False)) and why_torch_keeps_its_loggers() is None
+    return is_initializing() and why_torch_keeps_its_loggers() is None
+
+
+def was_read_by_torch(setting: Setting) -> bool:
+    """Return whether stock PyTorch, whose import succeeded, accepted this setting."""
+    return setting.source == "TORCH_LOGS" and "torch" in sys.modules
 
 
 def warn_of_refusals(system: LogSystem, reason: str) -> None:

@@ -29,6 +29,18 @@ class Applier:
         """The targets that were applied last."""
         return self._targets
 
+    def own_level(self, name: str) -> int:
+        """Return the level that a logger has, or had before it was touched here."""
+        if name in self._before:
+            return self._before[name][0]
+        logger = logging.root.manager.loggerDict.get(name)
+        return logger.level if isinstance(logger, logging.Logger) else logging.NOTSET
+
+    def current(self, overridden: Iterable[tuple[logging.Logger, int]]) -> list[tuple[logging.Logger, int]]:
+        """Return the pairs with the levels that hold by now, where another thread has changed them since."""
+        pairs = ((logger, level, self._targets.get(logger.name)) for logger, level in overridden)
+        return [(logger, level if target is None else target.level) for logger, level, target in pairs]
+
     def apply(self, targets: Mapping[str, Target], *, only_new: bool = False) -> list[tuple[logging.Logger, int]]:
         """Bring every logger named in `targets` there, and put back what no longer is.
 
@@ -51,12 +63,15 @@ class Applier:
         self._targets = dict(targets)
         return _write_levels(levels)
 
-    def apply_one(self, name: str, target: Target) -> list[tuple[logging.Logger, int]]:
-        """Bring one logger to its target, as `apply` does, at a cost that does not depend on the others."""
+    def apply_one(self, name: str, target: Target, *, alone: bool) -> list[tuple[logging.Logger, int]]:
+        """Bring one logger to its target, as `apply` does.
+
+        If it is `alone`, without descendants as artifact loggers are, the cost does not depend on the others.
+        """
         with self._sink.transition():
             levels = list(self._bring(name, target))
         self._targets[name] = target
-        return _write_levels(levels, alone=True)
+        return _write_levels(levels, alone=alone)
 
     def _bring(self, name: str, target: Target) -> Iterable[tuple[logging.Logger, int]]:
         logger = logging.getLogger(name)
@@ -66,6 +81,8 @@ class Applier:
         if target.carries:
             if handler is None:
                 handler = self._handlers[name] = ComplogHandler(self._sink)
+            if handler.level != target.threshold:
+                handler.level = target.threshold
             if handler not in logger.handlers:
                 logger.addHandler(handler)
             if logger.propagate:
@@ -105,8 +122,8 @@ def set_levels(overridden: Iterable[tuple[logging.Logger, int]]) -> None:
 
 
 def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = False) -> list[tuple[logging.Logger, int]]:
-    # Logger.setLevel empties the cache of every logger each time it is called: write all, then empty once; one artifact
-    # logger has no descendants, so that its own cache is all there is to empty
+    # Logger.setLevel empties the cache of every logger each time it is called: write all, then empty once, or only that
+    # of a logger that stands alone
     overridden = []
     # explicit levels from the deepest logger up, then inherited ones from the top down: so each logger's effective
     # level is, at any moment, the one that it had or the one that it will have

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 from . import builtins, ownership, report
 from .assembly import Adoption, Assembly, assemble, fail
@@ -76,11 +76,14 @@ class Assembler:
         """The names as they are at this moment; nothing is loaded for it."""
         return Registry() if self._assembly is None else self._assembly.registry
 
+    def check_kind(self, item: Item) -> None:
+        """Raise ValueError for a name that the program has registered as the other kind."""
+        if any(name == item.name and kind is not type(item) for kind, name in list(self._runtime)):
+            raise ValueError(f"{item.name!r} is registered as the other kind, component or artifact, already")
+
     def register_at_run_time(self, item: Item) -> None:
         """Add or replace what the program itself registered, and configure anew."""
         slot = (type(item), item.name)
-        if any(name == item.name and kind is not type(item) for kind, name in list(self._runtime)):
-            raise ValueError(f"{item.name!r} is registered as the other kind, component or artifact, already")
         with self._lock:
             known = self._runtime.get(slot)
             if known == item:
@@ -125,12 +128,20 @@ class Assembler:
 
     def _claim(self, assembly: Assembly, items: tuple[Item, ...], adoption: Adoption | None) -> Assembly:
         plugins = list(assembly.plugins)
+        displaced: list[Any] = []
         for position, plugin in enumerate(plugins):
             if plugin.info.status == "loaded":
                 try:
-                    ownership.claim((name for item in plugin.components for name in item.loggers), self)
+                    displaced += ownership.claim((name for item in plugin.components for name in item.loggers), self)
                 except OwnershipError as error:
                     if any(plugin.module is given for given in self._objects):
                         raise
                     plugins[position] = fail(plugin, str(error))
+        release_modules(displaced)
         return assembly if plugins == list(assembly.plugins) else assemble(plugins, items, adoption)
+
+
+def release_modules(displaced: Iterable[Any]) -> None:
+    """Let systems that had set a logger as a module let go of it, now that another one has registered it."""
+    for system in displaced:
+        system.follow_registry(reread=False)

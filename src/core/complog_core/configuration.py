@@ -18,7 +18,7 @@ from .formatters import make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
-from .registry import Registry
+from .registry import Registry, nearest_above, parent_of
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve
 
 Problems = list[tuple[str, str]]
@@ -72,13 +72,14 @@ def configure(
         keywords=MappingProxyType(values),
         outputs=outputs._replace(ranks=ranks if isinstance(ranks, frozenset) else None),
         pending=tuple(setting.text for setting in resolution.pending),
-        defaults=MappingProxyType(_defaults(assembly.registry)),
+        defaults=MappingProxyType(_defaults(assembly.registry, resolution)),
     )
     return Configuration(state, resolution, tuple(problems), frozenset(setting.name for setting in settings))
 
 
-def _defaults(registry: Registry) -> dict[str, int]:
-    return dict.fromkeys(registry.top_level, DEFAULT_LEVEL)
+def _defaults(registry: Registry, resolution: Resolution) -> dict[str, int]:
+    set_above = (name for name in registry.top_level if nearest_above(parent_of(name), resolution.levels) is None)
+    return dict.fromkeys(set_above, DEFAULT_LEVEL)
 
 
 def _read_values(assembly: Assembly, prefix: str, request: Request) -> tuple[dict[str, Any], Problems]:
@@ -96,21 +97,20 @@ class Outlets:
     def __init__(self, prefix: str, artifacts: Mapping[str, Artifact]) -> None:
         self._prefix = prefix
         self._artifacts = artifacts
-        self._owners: list[tuple[object, PluginInfo]] = []
         self.out_variable = f"{prefix}_LOGS_OUT"
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> tuple[Pipeline, LogState, Problems]:
         """Return the new pipeline, the state with the outputs that could be had, and the problems."""
         problems: Problems = []
-        self._owners = []
+        owners: list[tuple[object, PluginInfo]] = []
         for owner, keyword in assembly.keywords:
             if keyword.apply is not None:
                 try:
                     keyword.apply(state.keywords.get(keyword.name, keyword.default))
                 except BaseException as error:
                     note_fault(owner, f"the keyword {keyword.name}", error, may_raise=True)
-        fields = tuple(self._gather(assembly, "complog_record_fields"))
-        filters = tuple(self._gather(assembly, "complog_filters"))
+        fields = tuple(self._gather(assembly, "complog_record_fields", owners))
+        filters = tuple(self._gather(assembly, "complog_filters", owners))
         outputs = state.outputs
         try:
             formatter = self._formatter(assembly, outputs.format, fields)
@@ -126,8 +126,8 @@ class Outlets:
             except SettingsError as error:
                 problems += [(error.source, problem) for problem in error.problems]
                 outputs = outputs._replace(path=None)
-        handlers = tuple(self._gather(assembly, "complog_handlers", outputs=outputs))
-        remember_owners(self._prefix, self._owners)
+        handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs))
+        remember_owners(self._prefix, owners)
         pipeline = Pipeline(
             filters=filters,
             formatter=formatter,
@@ -158,11 +158,13 @@ class Outlets:
             return current.file
         return FileOutput(template, variable=self.out_variable)
 
-    def _gather(self, assembly: Assembly, hook: str, **arguments: Any) -> list[Any]:
+    def _gather(
+        self, assembly: Assembly, hook: str, owners: list[tuple[object, PluginInfo]], **arguments: Any
+    ) -> list[Any]:
         gathered: list[Any] = []
         for owner, function in assembly.hooks.get(hook, ()):
             given = gather(owner, function, hook, **arguments)
-            self._owners += [(thing, owner) for thing in given]
+            owners += [(thing, owner) for thing in given]
             gathered += given
         return gathered
 

@@ -8,19 +8,12 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from .faults import Fault as Fault
 from .model import Artifact, Component, Field, Keyword
 from .registry import check_name
 
 _VALUES: Final = (Artifact, Component, Field, Keyword)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class Fault(Exception):
-    """A plugin's mistake, told in one line; `culprit` is the function or object that makes it, where one does."""
-
-    def __init__(self, text: str, culprit: object = None) -> None:
-        super().__init__(text)
-        self.culprit = culprit
 
 
 def read_contribution(hook: str, result: object) -> tuple[Any, ...] | Mapping[str, Any]:

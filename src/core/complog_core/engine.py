@@ -40,7 +40,6 @@ _MOST_ATTEMPTS: Final = 10
 
 class _Change(NamedTuple):
     assembly: Assembly
-    before: Configuration | None
     configuration: Configuration
     old: Pipeline
     pipeline: Pipeline
@@ -68,16 +67,18 @@ class Engine(Assembler):
         """The file that is written where no variable names one."""
         self.after_change: Callable[[LogState], None] | None = None
         """Called with each new state before anybody else can see it; it may run nothing but complog's own code."""
+        self.is_settled: Callable[[Setting], bool] = lambda setting: False
+        """Whether a name that nobody registered here is somebody else's, and nothing to report at exit."""
         self.provider_of: Callable[[str], str | None] = lambda name: None
         self._texts = Texts()
         self._refused: frozenset[tuple[str, str]] = frozenset()
         self._request = Request()
         self._configuration: Configuration | None = None
-        self.planner = Planner()
-        self._outlets = Outlets(prefix, self.planner.rendered)
         self._idle = Pipeline((), GlogFormatter(), True, None, (), False)
         self._sink = Sink(self._idle)
         self._applier = Applier(self._sink)
+        self.planner = Planner(self._applier.own_level)
+        self._outlets = Outlets(prefix, self.planner.rendered)
         self._observers = Observers()
         self._told: tuple[Hook, ...] = ()
         self.trace = Trace(prefix, prepare=self.ready)
@@ -110,6 +111,17 @@ class Engine(Assembler):
         """What the API asked for last."""
         return self._request
 
+    def remember(self) -> tuple[Request, Texts, frozenset[tuple[str, str]]]:
+        """Return what `recall` needs to put the present state back."""
+        return self._request, self._texts, self._refused
+
+    def recall(self, remembered: tuple[Request, Texts, frozenset[tuple[str, str]]]) -> None:
+        """Put a remembered state back, whatever the variables say by now."""
+        with self._lock:
+            self._request, self._texts, self._refused = remembered
+            self._version += 1
+        self.reconfigure()
+
     def assume(self, request: Request) -> None:
         """Take `request` for what the API asked for last; it counts from the next configuration on."""
         with self._lock:
@@ -140,7 +152,7 @@ class Engine(Assembler):
             for name in item.loggers:
                 if not self.planner.leaves_alone(name):
                     target = self.planner.plan_new(name, assembly, configuration)
-                    overridden += self._applier.apply_one(name, target)
+                    overridden += self._applier.apply_one(name, target, alone=False)
         set_levels(overridden)
         return True
 
@@ -170,21 +182,19 @@ class Engine(Assembler):
         if self.is_configuring:
             raise RuntimeError("a hook that runs while a configuration is computed may not ask for another one")
         self._thread.configures = True
+        self._thread.again = False
         try:
             change = self._change(request, reread=reread, strict=strict, late=late)
         finally:
             self._thread.configures = False
-        assembly, before, configuration = change.assembly, change.before, change.configuration
-        set_levels(change.overridden)
+        assembly, configuration = change.assembly, change.configuration
+        set_levels(self._applier.current(change.overridden))
         self._outlets.retire(change.old, change.pipeline)
         self.trace.configure(assembly.hooks.get("complog_trace_context", ()), reread=reread)
         if not change.bad:
             tell(self.prefix, assembly, configuration)
             self._report_at_exit(configuration)
-        hooks = assembly.hooks.get("complog_state_changed", ())
-        if not late or before is None or before.state != configuration.state or hooks != self._told:
-            self._told = hooks
-            self._observers.post(configuration.state, hooks)
+        self._observers.deliver()
         if getattr(self._thread, "again", False):
             self._thread.again = False
             if not repeated:
@@ -211,7 +221,7 @@ class Engine(Assembler):
                 page = str(error)
             else:
                 bad = configuration.problems if strict else None
-            refused = frozenset(texts.texts) if page or bad else self._refused
+            refused = frozenset(texts.texts) if page or bad else self._refused if late else frozenset()
             if page or bad:
                 if bad:
                     self._outlets.retire(pipeline, old)
@@ -230,9 +240,14 @@ class Engine(Assembler):
                     (_active.add if active else _active.discard)(self)
                     if self.after_change is not None:
                         self.after_change(configuration.state)
+                    # noted here and told later, so that observers hear the states in the order in which they hold
+                    hooks = assembly.hooks.get("complog_state_changed", ())
+                    if not late or before is None or before.state != configuration.state or hooks != self._told:
+                        self._told = hooks
+                        self._observers.note(configuration.state, hooks)
                     break
             self._outlets.retire(pipeline, self._sink.pipeline)
-        return _Change(assembly, before, configuration, old, pipeline, overridden, page, bad)
+        return _Change(assembly, configuration, old, pipeline, overridden, page, bad)
 
     def _compute(
         self, assembly: Assembly, texts: Texts, request: Request, old: Pipeline
@@ -245,6 +260,7 @@ class Engine(Assembler):
 
     def _configure(self, assembly: Assembly, texts: Texts, request: Request) -> Configuration:
         outputs, problems = read_outputs(os.environ, self.prefix, self.out_variable)
+        self._outlets.out_variable = self.out_variable
         if outputs.path is None:
             outputs = outputs._replace(path=self.default_path)
         world = self.world(assembly)
@@ -285,7 +301,7 @@ class Engine(Assembler):
             target = self.planner.plan_one(assembly, configuration, logger.name, self._applier.targets)
             if not self._is_active(configuration):
                 return
-            overridden = self._applier.apply_one(logger.name, target)
+            overridden = self._applier.apply_one(logger.name, target, alone=True)
         set_levels(overridden)
 
     def _report_at_exit(self, configuration: Configuration) -> None:
@@ -296,7 +312,9 @@ class Engine(Assembler):
 
         def pending() -> tuple[Setting, ...]:
             configuration = None if (living := engine()) is None else living._configuration
-            return () if configuration is None else configuration.resolution.pending
+            if configuration is None or living is None:
+                return ()
+            return tuple(each for each in configuration.resolution.pending if not living.is_settled(each))
 
         tell_at_exit(pending, lambda name: living.explain_unknown(name) if (living := engine()) else "")
 

@@ -16,23 +16,33 @@ _causes: Final[dict[str, tuple[str, str]]] = {}
 _owners: Final[dict[str, dict[int, PluginInfo]]] = {}
 
 
+class Fault(Exception):
+    """A plugin's mistake, told in one line; `culprit` is the function or object that makes it, where one does."""
+
+    def __init__(self, text: str, culprit: object = None) -> None:
+        super().__init__(text)
+        self.culprit = culprit
+
+
 def is_strict(environ: Mapping[str, str] = os.environ) -> bool:
     """Return whether faults of plugins are to be errors."""
     return environ.get(STRICT, "").strip() not in ("", "0")
 
 
-def note_fault(owner: PluginInfo, what: str, error: BaseException, *, may_raise: bool = False) -> None:
+def note_fault(owner: PluginInfo | str, what: str, error: BaseException, *, may_raise: bool = False) -> None:
     """Tell once, and remember, that `what` of the plugin raised `error`; a KeyboardInterrupt is raised again.
 
     `may_raise`: where COMPLOG_STRICT_PLUGINS is set, raise PluginError, since nobody is in the middle of logging.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error
-    cause = f"{what} {describe(error)}"
+    cause = f"{what} {error if isinstance(error, Fault) else describe(error)}"
     if str(owner) not in _causes:
         _causes[str(owner)] = (cause, _trace(error))
-    value = f": entry point {owner.value!r}" if owner.value else ""
-    hint = "; run `complog plugins` for the traceback" if owner.distribution else ""
+    value = hint = ""
+    if isinstance(owner, PluginInfo):
+        value = f": entry point {owner.value!r}" if owner.value else ""
+        hint = "; run `complog plugins` for the traceback" if owner.distribution else ""
     text = f"{owner}{value}: {cause}{hint}"
     if may_raise and is_strict():
         raise PluginError(text) from error

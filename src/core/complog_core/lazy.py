@@ -6,15 +6,13 @@ import logging
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 MOST_WARNINGS_REMEMBERED: Final = 10_000
 """How many distinct warnings `warning_once` remembers; the one given longest ago is forgotten first."""
 
 _given: Final[OrderedDict[tuple[str, int, str], None]] = OrderedDict()
-_lock = Lock()
 
 
 class LazyString:
@@ -53,12 +51,14 @@ def warning_once(logger_obj: logging.Logger, *args: Any, **kwargs: Any) -> None:
     except Exception:
         text = repr(args)
     key = (logger_obj.name, len(text), text if len(text) <= 512 else _digest(text))
-    with _lock:
-        if key in _given:
+    # no lock, which a forked child might find held: at worst a warning is given twice
+    if key in _given:
+        with suppress(KeyError):
             _given.move_to_end(key)
-            return
-        _given[key] = None
-        if len(_given) > MOST_WARNINGS_REMEMBERED:
+        return
+    _given[key] = None
+    if len(_given) > MOST_WARNINGS_REMEMBERED:
+        with suppress(KeyError):
             _given.popitem(last=False)
     kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 1
     logger_obj.warning(*args, **kwargs)

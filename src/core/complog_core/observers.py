@@ -31,11 +31,14 @@ class Observers:
         """Whether this thread is inside an observer."""
         return self._delivering == threading.get_ident()
 
-    def post(self, state: LogState, hooks: Iterable[Hook]) -> None:
-        """Tell `state` to every hook, after all that was posted earlier."""
+    def note(self, state: LogState, hooks: Iterable[Hook]) -> None:
+        """Put `state` behind all that was noted earlier; runs nothing."""
+        self._waiting.append((state, tuple(hooks)))
+
+    def deliver(self) -> None:
+        """Tell every hook the states that were noted, unless another thread, or an observer's caller, is doing so."""
         with self._lock:
-            self._waiting.append((state, tuple(hooks)))
-            if self._delivering is not None:
+            if self._delivering is not None or not self._waiting:
                 return
             self._delivering = threading.get_ident()
         try:

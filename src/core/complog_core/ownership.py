@@ -13,17 +13,27 @@ _modules: Final[dict[str, weakref.ref[Any]]] = {}
 """Those of the owned loggers that are owned only as long as a setting names them."""
 
 
-def claim(loggers: Iterable[str], system: Any) -> None:
-    """Give the loggers to `system` (anything with a `prefix`); raise OwnershipError, claiming none, if one is taken."""
+def claim(loggers: Iterable[str], system: Any) -> list[Any]:
+    """Give the loggers to `system` (anything with a `prefix`); raise OwnershipError, claiming none, if one is taken.
+
+    A system that has only set a logger as a module does not keep it from one that registers it; those systems are
+    returned, to be told.
+    """
     wanted = tuple(loggers)
+    displaced: list[Any] = []
     for name in wanted:
         owner = owner_of(name)
-        if owner is not None and owner is not system:
+        if owner is None or owner is system:
+            continue
+        if name not in _modules:
             raise OwnershipError(f"the logger {name!r} belongs to the system {owner.prefix}, not to {system.prefix}")
+        if owner not in displaced:
+            displaced.append(owner)
     mine = weakref.ref(system)
     for name in wanted:
         _owners[name] = mine
         _modules.pop(name, None)
+    return displaced
 
 
 def owner_of(logger: str) -> Any:

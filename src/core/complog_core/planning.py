@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from . import ownership
 from .assembly import Assembly
 from .configuration import Configuration
 from .model import Artifact
@@ -15,12 +16,15 @@ from .resolve import DEFAULT_LEVEL, Target, bind_artifact, nearest_carrier, plan
 class Planner:
     """Remembers the artifact loggers of a system, and which loggers are not its to configure.
 
-    `rendered` maps an artifact logger's name to the artifact whose format and name its records carry.
+    `own_level` tells the level that a logger has apart from the system's doing. `rendered` maps an artifact logger's
+    name to the artifact whose format and name its records carry.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, own_level: Callable[[str], int]) -> None:
+        self._own_level = own_level
         self.left_alone: frozenset[str] = frozenset()
         self.rendered: dict[str, Artifact] = {}
+        self._below: dict[str, Target] = {}
         self._artifact_loggers: dict[str, tuple[tuple[str, str], ...]] = {}
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
@@ -46,6 +50,9 @@ class Planner:
         """Return the target of every logger that the configuration has a say in."""
         resolution = configuration.resolution
         targets = plan_loggers(resolution.levels, assembly.registry)
+        # what is special about a logger cannot be seen any more while it is set
+        self._below = self._plan_below(resolution.modules, targets) if resolution.modules else {}
+        targets.update(self._below)
         artifacts = {
             logger: self.plan_one(assembly, configuration, logger, targets) for logger in self._artifact_loggers
         }
@@ -57,7 +64,9 @@ class Planner:
     def plan_new(self, logger: str, assembly: Assembly, configuration: Configuration) -> Target:
         """Return the target of a logger that was registered just now, and that no setting can have meant."""
         level = configuration.resolution.levels.get(logger, logging.NOTSET)
-        if level == logging.NOTSET and assembly.registry.registered_above(logger) is None:
+        above = parent_of(logger)
+        levels = configuration.resolution.levels
+        if level == logging.NOTSET and not (assembly.registry.registered_above(above) or nearest_above(above, levels)):
             level = DEFAULT_LEVEL
         return Target(level, True)
 
@@ -74,7 +83,22 @@ class Planner:
         entries = tuple(dict.fromkeys(found))
         if entries and isinstance(entries[0].item, Artifact):
             self.rendered[logger] = entries[0].item
-        return plan_artifact(module, entries, configuration.resolution.artifacts, targets)
+        return plan_artifact(module, entries, configuration.resolution.artifacts, targets, self._own_level)
+
+    def _plan_below(self, modules: frozenset[str], targets: Mapping[str, Target]) -> dict[str, Target]:
+        # a module is set with everything below it, also what its own code has given a level or cut off
+        below: dict[str, Target] = {}
+        for name, logger in list(logging.root.manager.loggerDict.items()):
+            if name in targets or name in self._artifact_loggers or not isinstance(logger, logging.Logger):
+                continue
+            above = nearest_above(name, modules)
+            is_special = logger.level != logging.NOTSET or not logger.propagate or name in self._below
+            if above is None or not is_special:
+                continue
+            registered = nearest_above(parent_of(name), targets)
+            if registered == above and ownership.owner_of(name) is None:
+                below[name] = Target(logging.NOTSET, False)
+        return below
 
     def leaves_alone(self, logger: str) -> bool:
         """Return whether somebody else configures this logger."""

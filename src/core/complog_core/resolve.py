@@ -31,7 +31,8 @@ class World(NamedTuple):
 class Resolution(NamedTuple):
     """What settings come to: levels by logger, artifacts (True on, False muted) by key, and everything to be told.
 
-    `pending` holds the settings that wait, `problems` pairs of a setting's source and what is wrong with it.
+    `modules` are the loggers that were set by their own dotted name. `pending` holds the settings that wait, `problems`
+    pairs of a setting's source and what is wrong with it.
     """
 
     levels: Mapping[str, int] = MappingProxyType({})
@@ -40,13 +41,18 @@ class Resolution(NamedTuple):
     problems: tuple[tuple[str, str], ...] = ()
     notices: tuple[str, ...] = ()
     waiting: str | None = None
+    modules: frozenset[str] = frozenset()
 
 
 class Target(NamedTuple):
-    """What a logger is to be: `level`, and whether it `carries` our handler (and so does not propagate)."""
+    """What a logger is to be: `level`, and whether it `carries` our handler (and so does not propagate).
+
+    Below `threshold` that handler is silent, even where somebody else lowers the logger's level for a capture.
+    """
 
     level: int
     carries: bool
+    threshold: int = logging.NOTSET
 
 
 def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Resolution:
@@ -60,6 +66,7 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
     pending: list[Setting] = []
     problems: list[tuple[str, str]] = []
     notices: list[str] = []
+    modules: set[str] = set()
     waiting: str | None = None
     for setting in settings:
         name = setting.name
@@ -83,6 +90,7 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
         if owner is not None or name in registry.loggers or ("/" not in name and is_module(name, world)):
             if owner is None:
                 levels[name] = setting.level
+                modules.add(name)
             else:
                 text = f"'{setting.text}': the logger belongs to the system {owner}; set {owner}_LOGS"
                 problems.append((setting.source, text))
@@ -99,6 +107,7 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
         tuple(dict.fromkeys(problems)),
         tuple(dict.fromkeys(notices)),
         waiting if pending else None,
+        frozenset(modules),
     )
 
 
@@ -165,7 +174,7 @@ def plan_loggers(levels: Mapping[str, int], registry: Registry) -> dict[str, Tar
     targets: dict[str, Target] = {}
     for name in registry.loggers:
         level = levels.get(name, logging.NOTSET)
-        if level == logging.NOTSET and name in top_level:
+        if level == logging.NOTSET and name in top_level and nearest_above(parent_of(name), levels) is None:
             level = DEFAULT_LEVEL
         targets[name] = Target(level, True)
     for name, level in levels.items():
@@ -177,18 +186,26 @@ def plan_loggers(levels: Mapping[str, int], registry: Registry) -> dict[str, Tar
 
 
 def plan_artifact(
-    module: str, entries: tuple[Entry, ...], artifacts: Mapping[str, bool], targets: Mapping[str, Target]
+    module: str,
+    entries: tuple[Entry, ...],
+    artifacts: Mapping[str, bool],
+    targets: Mapping[str, Target],
+    actual: Callable[[str], int] = lambda logger: logging.NOTSET,
 ) -> Target:
-    """Return the target of the artifact logger of `module` that stands for `entries` (none: not registered yet)."""
+    """Return the target of the artifact logger of `module` that stands for `entries` (none: not registered yet).
+
+    `actual` tells the level that a logger without a target has. A muted or silent artifact has a handler of its own
+    that holds back what is below its level; one outside every component carries one for its warnings.
+    """
     decisions = [artifacts[entry.key] for entry in entries if entry.key in artifacts]
     if decisions and not any(decisions):
-        return Target(OFF, False)
-    # outside every component it carries itself, so that its warnings come out in the normal line too
+        return Target(OFF, True, OFF)
     carries = nearest_carrier(module, targets) is None
     if decisions:
         return Target(logging.DEBUG, carries)
     if any(isinstance(entry.item, Artifact) and entry.item.off_by_default for entry in entries) or not entries:
-        return Target(max(DEFAULT_LEVEL, effective_level(module, targets)), carries)
+        level = max(DEFAULT_LEVEL, effective_level(module, targets, actual))
+        return Target(level, True, level)
     return Target(logging.NOTSET, carries)
 
 
@@ -203,12 +220,18 @@ def nearest_carrier(logger_name: str, targets: Mapping[str, Target]) -> str | No
     return None
 
 
-def effective_level(logger_name: str, targets: Mapping[str, Target]) -> int:
-    """Return the level that the nearest target with one gives `logger_name`; NOTSET where there is none."""
+def effective_level(
+    logger_name: str, targets: Mapping[str, Target], actual: Callable[[str], int] = lambda logger: logging.NOTSET
+) -> int:
+    """Return the level that the nearest logger with one gives `logger_name`; NOTSET where there is none.
+
+    A target counts instead of the logger's `actual` level.
+    """
     name = logger_name
     while name:
         target = targets.get(name)
-        if target is not None and target.level != logging.NOTSET:
-            return target.level
+        level = actual(name) if target is None else target.level
+        if level != logging.NOTSET:
+            return level
         name = parent_of(name)
     return logging.NOTSET

@@ -22,7 +22,7 @@ class PluginSource:
 
     def load(self) -> tuple[Plugin, ...]:
         """Load every plugin: the objects in their order, then the entry points in that of their names."""
-        loaded = tuple(_name_own(load_object(plugin)) for plugin in self._objects)
+        loaded = _number(_name_own(load_object(plugin)) for plugin in self._objects)
         if self._group is None:
             return loaded
         from .discovery import find_candidates
@@ -33,6 +33,18 @@ class PluginSource:
     def retry(self, plugins: tuple[Plugin, ...]) -> tuple[Plugin, ...]:
         """Try those again that were set aside and whose import is no longer under way."""
         return tuple(retry(plugin) if is_ready_again(plugin) else plugin for plugin in plugins)
+
+
+def _number(plugins: Iterable[Plugin]) -> tuple[Plugin, ...]:
+    # several objects of one class, or of one package, are several plugins
+    numbered: list[Plugin] = []
+    taken: dict[str, int] = {}
+    for plugin in plugins:
+        family = plugin.info.family
+        taken[family] = taken.get(family, 0) + 1
+        name = family if taken[family] == 1 else f"{family}-{taken[family]}"
+        numbered.append(plugin._replace(info=plugin.info._replace(family=name)))
+    return tuple(numbered)
 
 
 def _name_own(plugin: Plugin) -> Plugin:

@@ -61,12 +61,22 @@ def in_worker() -> bool:
     script = value if kind == "script" else sys.argv[0] if getattr(sys, "argv", None) else ""
     if any(_ends_with(script, file) for file in _WORKER_FILES):
         return True
+    if _is_child() and os.environ.get("TORCH_WARM_POOL") == "0":
+        return True  # inductor sets that before it spawns workers
     if kind == "module":
         return value == "torch._inductor.compile_worker" or (value in _AGENT_MODULES and not _is_child())
     if kind == "script":
         agent = _stem(value) == "torchrun" or any(_ends_with(value, file) for file in _AGENT_FILES)
         return agent and not _is_child()
     return False
+
+
+def may_raise() -> bool:
+    """Return whether a bad setting may be raised here: not in a worker, nor in a child of multiprocessing.
+
+    A pool starts such a child anew as often as it fails, while the program waits for it.
+    """
+    return not (in_worker() or _is_child())
 
 
 def find_program(argv: Sequence[str]) -> Program:
@@ -133,6 +143,9 @@ def _frames() -> Iterator[FrameType]:
 
 def _is_child() -> bool:
     # torchrun forks or spawns the programs themselves where it is told to run them in processes of its own
+    # while a spawned child imports the program it does not know its parent yet
+    if "--multiprocessing-fork" in sys.orig_argv or find_program(sys.orig_argv)[1].startswith("from multiprocessing."):
+        return True
     multiprocessing = sys.modules.get("multiprocessing")
     return multiprocessing is not None and multiprocessing.parent_process() is not None
 

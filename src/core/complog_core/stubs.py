@@ -189,9 +189,11 @@ def _rewrite(node: ast.expr) -> str:
 _STUB: Final = """\
 # Written by `complog stub` for the plugins that were installed then; write it anew when they change.
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from logging import Logger
+from os import PathLike
+from traceback import FrameSummary
 from typing import Any, Literal
 
 from complog_core import (
@@ -245,4 +247,31 @@ def register_artifact(
 def get_loggers() -> list[Logger]: ...
 def help_message(verbose: bool = False) -> str: ...
 def list_plugins() -> tuple[PluginInfo, ...]: ...
+def trace_structured(
+    name: str,
+    metadata_fn: Callable[[], dict[str, Any] | tuple[str, int]] = ...,
+    *,
+    payload_fn: Callable[[], object] = ...,
+    suppress_context: bool = False,
+    expect_trace_id: bool = True,
+    record_logging_overhead: bool = True,
+    compile_id: Any = None,
+) -> None: ...
+def trace_structured_artifact(
+    name: str, encoding: str, payload_fn: Callable[[], object] = ..., compile_id: Any = None
+) -> None: ...
+def dtrace_structured(
+    name: str,
+    metadata_fn: Callable[[], dict[str, Any] | tuple[str, int]] = ...,
+    *,
+    payload_fn: Callable[[], object] = ...,
+    suppress_context: bool = False,
+    expect_trace_id: bool = False,
+    record_logging_overhead: bool = True,
+) -> None: ...
+def intern_string(s: str | None) -> int: ...
+def from_traceback(tb: Sequence[FrameSummary]) -> list[dict[str, Any]]: ...
+def dump_file(filename: str) -> None: ...
+def get_structured_logging_overhead() -> float | None: ...
+def set_trace(directory: str | PathLike[str] | None, *, detailed: bool | None = None) -> None: ...
 """

@@ -10,6 +10,7 @@ from typing import Any
 from . import ownership, report
 from .apply import set_levels
 from .arguments import Arguments, Request, read_arguments
+from .assembler import release_modules
 from .assembly import Assembly
 from .configuration import gather
 from .contributions import check_artifact, check_component
@@ -84,8 +85,8 @@ class LogSystem(Engine):
         registry, keywords = assembly.registry, assembly.keywords
         signature = set_logs_signature(registry, keywords)
         self.set_logs.__doc__ = set_logs_doc(registry, keywords, prefix=self.prefix)
-        for function in (self.set_logs, self.logs):
-            vars(function)["__signature__"] = signature
+        vars(self.set_logs)["__signature__"] = signature
+        vars(self.logs)["__signature__"] = signature.replace(return_annotation="ContextManager[LogState]")
 
     # -- settings
 
@@ -102,7 +103,7 @@ class LogSystem(Engine):
         self._refuse_observers("logs")
         assembly = self.ready()
         request = self._read(arguments, assembly)
-        before = self._request
+        before = self.remember()
         speaks = not self._environment_speaks(assembly)
         if speaks:
             self.reconfigure(request, reread=True)
@@ -110,7 +111,7 @@ class LogSystem(Engine):
             yield self.state()
         finally:
             if speaks:
-                self.reconfigure(before)
+                self.recall(before)
 
     def _read(self, arguments: Arguments, assembly: Assembly) -> Request:
         world = self.world(assembly, may_wait=False)
@@ -193,8 +194,9 @@ class LogSystem(Engine):
         assembly = self._assembly if self._assembly and self._configuration else self.ready()
         if item.name in assembly.keywords_by_name:
             raise ValueError(f"{item.name!r} is reserved: it is a keyword of set_logs")
+        self.check_kind(item)
         if isinstance(item, Component):
-            ownership.claim(item.loggers, self)
+            release_modules(ownership.claim(item.loggers, self))
         self.register_at_run_time(item)
 
     def get_loggers(self) -> list[logging.Logger]:

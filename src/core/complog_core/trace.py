@@ -75,6 +75,7 @@ class Trace:
         self._environ = os.environ if environ is None else environ
         self.context = tuple(context)
         self._prepare = prepare
+        self._preparing = threading.local()
         self._read: TraceSettings | None = None
         self._settings = TraceSettings()
         self._recorder: Recorder | None = None
@@ -141,12 +142,12 @@ class Trace:
 
     def _current(self) -> TraceSettings:
         if self._read is None:
-            prepare, self._prepare = self._prepare, None  # what it loads may use the trace itself
-            try:
-                if prepare is not None:
-                    prepare()
-            finally:
-                self._prepare = prepare
+            if self._prepare is not None and not getattr(self._preparing, "now", False):
+                self._preparing.now = True  # what it loads may use the trace itself
+                try:
+                    self._prepare()
+                finally:
+                    self._preparing.now = False
             if self._read is None:
                 self.configure(self.context)
         return self._settings

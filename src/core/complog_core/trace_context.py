@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .contributions import Fault, read_contribution
-from .rendering import warn_once
+from .contributions import read_contribution
+from .faults import note_fault
+from .model import PluginInfo
 from .trace_fitting import COMPILE_ID, is_number, is_taken
 from .trace_json import Faults
 
-ContextHook = tuple[object, Callable[[], object]]
+ContextHook = tuple[PluginInfo | str, Callable[[], object]]
 """An owner, for warnings, and its implementation of complog_trace_context."""
 
 
@@ -30,9 +31,8 @@ def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faul
                 continue
             contributed = read_contribution("complog_trace_context", given)
             assert isinstance(contributed, Mapping)
-        except Exception as error:
-            what = str(error) if isinstance(error, Fault) else f"raised {type(error).__name__}: {error}"
-            warn_once(("complog_trace_context", str(owner), what), f"{owner}: complog_trace_context() {what}")
+        except BaseException as error:
+            note_fault(owner, "complog_trace_context()", error)
             continue
         for field, value in contributed.items():
             if field in record or is_taken(field):

@@ -41,7 +41,8 @@ def is_switched_off() -> bool:
 
 def autoload() -> None:
     """Take over; PyTorch calls this during its import. Whatever goes wrong leaves stock PyTorch and one line."""
-    _take_over()
+    if _reason == _NOT_IMPORTED:  # what failed once is not tried, and not told, again
+        _take_over()
 
 
 def install() -> bool:
@@ -88,19 +89,28 @@ def _take_over() -> bool:
     except BaseException as error:
         _reason = f"{type(error).__name__}: {error}".replace("\n", " ")
     if _reason:
-        print(f"complog: warning: stock torch._logging stays in charge: {_reason}", file=sys.stderr)
+        _warn(f"stock torch._logging stays in charge: {_reason}")
     return initialised and not _reason
+
+
+def _warn(text: str) -> None:
+    try:
+        from complog_core import report
+
+        report.warn(text)
+    except Exception:  # complog itself cannot be imported
+        if sys.stderr is not None:
+            sys.stderr.write(f"complog: warning: {text}\n")
 
 
 def _watch() -> None:
     global _reason
     if is_switched_off():
         _reason = "COMPLOG_TORCH=0 switches the bridge off"
-    elif "torch" not in sys.modules:
-        # everything that PyTorch registers by itself is registered, and nothing is read, when this package is done
+    elif "torch" not in sys.modules or getattr(getattr(sys.modules["torch"], "__spec__", None), "_initializing", False):
+        # everything that PyTorch registers by itself is registered, and nothing is read, when this package is done;
+        # an import that is under way may be one that calls no entry points
         after_import("torch._logging", autoload)
-    elif getattr(getattr(sys.modules["torch"], "__spec__", None), "_initializing", False):
-        pass  # PyTorch's import is under way and will call `autoload`
     else:
         _reason = "PyTorch was imported without it; complog_torch.install() takes over"
 

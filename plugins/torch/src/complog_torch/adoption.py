@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from complog_core import Artifact, Component, LogSystem, PluginInfo
@@ -22,7 +24,7 @@ class RegistryExchange:
         self._registry = registry
         self._stock_class: type[Any] = type(registry)
         self._told: dict[tuple[str, str], object] = {}
-        self._following = False
+        self._thread = threading.local()
 
     def start(self) -> None:
         """Adopt what is there, tell what is missing, and follow every later registration."""
@@ -38,26 +40,31 @@ class RegistryExchange:
 
     def follow(self) -> None:
         """Adopt what PyTorch's registry holds by now, and tell it what it does not."""
-        if self._following:
-            return
-        self._following = True
-        try:
+        with self._once() as first:
+            if not first:
+                return
             adoption = self._read()
             if adoption != self._system.adoption:
                 self._system.adoption = adoption
                 self._system.reassemble()
             self._tell()
-        finally:
-            self._following = False
 
     def tell(self) -> None:
         """Tell PyTorch's registry what it does not hold; loads and adopts nothing."""
-        if not self._following:
-            self._following = True
-            try:
+        with self._once() as first:
+            if first:
                 self._tell()
-            finally:
-                self._following = False
+
+    @contextmanager
+    def _once(self) -> Iterator[bool]:
+        # what is told to the registry comes back here as a registration, in the same thread
+        first = not getattr(self._thread, "busy", False)
+        self._thread.busy = True
+        try:
+            yield first
+        finally:
+            if first:
+                self._thread.busy = False
 
     def _read(self) -> Adoption:
         registry = self._registry

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from types import ModuleType
 
 
@@ -21,14 +20,20 @@ class _Watcher:
     ) -> ModuleSpec | None:
         if name != self._name:
             return None
-        self.stop()
-        spec = find_spec(name)
+        spec = None
+        for finder in list(sys.meta_path):
+            # asking the others, and not importlib, imports no parent for somebody who is only looking
+            if not isinstance(finder, _Watcher) and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    break
         loader = None if spec is None else spec.loader
         if loader is None or not hasattr(loader, "exec_module"):
             return spec
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
+            self.stop()
             execute(module)
             self._call()
 
@@ -46,6 +51,8 @@ class _Watcher:
 
 def after_import(name: str, call: Callable[[], None]) -> None:
     """Call `call()` once the module `name` has been executed: now, if it has been, else at the end of its import.
+
+    An import of it that is under way already is not noticed.
 
     >>> after_import("sys", lambda: print("there"))
     there

@@ -40,7 +40,7 @@ class StateExchange:
             return None if now is self._current else now.request
         settings = [Setting(name, int(level), name) for name, level in now.log_qname_to_level.items()]
         settings += [Setting(name, logging.DEBUG, name) for name in sorted(now.artifact_names)]
-        return Request(tuple(settings))
+        return Request(tuple(settings), {} if self._current is None else self._current.request.keywords)
 
     def stop(self) -> None:
         """Leave a stock object in place that says the same."""

@@ -102,7 +102,7 @@ class Bridge:
         self.system.out_variable = self.internal.LOG_OUT_ENV_VAR
         self.system.default_path = log_file_name
         try:
-            self.system.init_logs(strict=not startup.in_worker())
+            self.system.init_logs(strict=startup.may_raise())
         finally:
             self.traces.set_up()
 
