@@ -166,9 +166,9 @@ def test_system_that_changed_loggers_lives_until_it_puts_them_back(top: str) -> 
 
 
 def _active_systems() -> list[Any]:
-    from complog_core import engine
+    from complog_core import configurator
 
-    return list(engine._active)
+    return list(configurator._active)
 
 
 def test_module_belongs_to_one_system_while_it_is_set(make_system: SystemFactory) -> None:

@@ -27,7 +27,7 @@ def read_contribution(hook: str, result: object) -> tuple[Any, ...] | Mapping[st
     >>> read_contribution("complog_components", None)
     Traceback (most recent call last):
         ...
-    complog_core.contributions.Fault: returned None instead of an iterable of Component
+    complog_core.faults.Fault: returned None instead of an iterable of Component
     """
     if hook == "complog_formatters":
         return _read_formatters(result)

@@ -2,97 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final
 
 from . import ownership, report
-from .apply import Applier, set_levels
+from .apply import set_levels
 from .arguments import Request
-from .assembler import Assembler
-from .assembly import Assembly, Hook
-from .configuration import Configuration, Outlets, configure
-from .environment import Texts, read_outputs, read_texts
+from .assembly import Assembly
+from .configuration import Configuration
+from .configurator import Configurator
+from .environment import Texts
 from .errors import HelpRequested
-from .formatters import GlogFormatter
-from .handlers import Pipeline, Sink
 from .model import Artifact, LogState, Setting
-from .modules import module_exists
-from .observers import Observers
-from .planning import Planner
 from .registry import Item
-from .resolve import World
-from .telling import join_problems, tell, tell_at_exit, why_names_wait
-from .trace import Trace
+from .telling import join_problems, tell, tell_at_exit
 
 _engines: Final[weakref.WeakSet[Engine]] = weakref.WeakSet()
 
 
-_active: Final[set[Engine]] = set()
-"""Systems that have changed loggers: they live until they put those back, or the changes would outlive them."""
-
-_MOST_ATTEMPTS: Final = 10
-
-
-class _Change(NamedTuple):
-    assembly: Assembly
-    configuration: Configuration
-    old: Pipeline
-    pipeline: Pipeline
-    overridden: list[tuple[logging.Logger, int]]
-    page: str
-    bad: tuple[tuple[str, str], ...] | None
-
-
-class Engine(Assembler):
-    """Holds the mutable state of one system. Its lock is never held while foreign code loads or runs.
-
-    Where loggers are changed, logging's own lock is taken first: code that holds it (logging.config does, while it
-    imports and builds handlers) may call a system, and would otherwise wait for a thread that waits for it.
-    """
+class Engine(Configurator):
+    """Holds the mutable state of one system. Its lock is never held while foreign code loads or runs."""
 
     def __init__(self, prefix: str, group: str | None, plugins: Iterable[object]) -> None:
         super().__init__(prefix, group, plugins)
-        self.always_on = False
-        """Whether registered loggers are configured although nothing was named: so in the default system."""
-        self.deferred = False
-        """Whether the first configuration is somebody's explicit act, as it is in the default system."""
-        self.logs_variable = f"{prefix}_LOGS"
-        self.out_variable = f"{prefix}_LOGS_OUT"
-        self.default_path: str | None = None
-        """The file that is written where no variable names one."""
-        self.after_change: Callable[[LogState], None] | None = None
-        """Called with each new state before anybody else can see it; it may run nothing but complog's own code."""
-        self.is_settled: Callable[[Setting], bool] = lambda setting: False
-        """Whether a name that nobody registered here is somebody else's, and nothing to report at exit."""
-        self.provider_of: Callable[[str], str | None] = lambda name: None
-        self._texts = Texts()
-        self._refused: frozenset[tuple[str, str]] = frozenset()
-        self._request = Request()
-        self._configuration: Configuration | None = None
-        self._idle = Pipeline((), GlogFormatter(), True, None, (), False)
-        self._sink = Sink(self._idle)
-        self._applier = Applier(self._sink)
-        self.planner = Planner(self._applier.own_level)
-        self._outlets = Outlets(prefix, self.planner.rendered)
-        self._observers = Observers()
-        self._told: tuple[Hook, ...] = ()
-        self.trace = Trace(prefix, prepare=self.ready)
-        """The structured trace of this system."""
         self._reports_at_exit = False
         _engines.add(self)
-
-    # -- what the texts, which are generated from the registry, look like
-
-    def help_page(self, verbose: bool) -> str:
-        raise NotImplementedError
-
-    def explain_unknown(self, name: str) -> str:
-        raise NotImplementedError
 
     def ready(self) -> Assembly:
         """Return the assembly; load and configure at the first use."""
@@ -156,12 +94,6 @@ class Engine(Assembler):
         set_levels(overridden)
         return True
 
-    # -- configuring
-
-    def read_environment(self, assembly: Assembly) -> Texts:
-        """Return what the variables say at this moment."""
-        return read_texts(os.environ, self.logs_variable, assembly.env_vars)
-
     def reconfigure(
         self,
         request: Request | None = None,
@@ -206,84 +138,6 @@ class Engine(Assembler):
         if change.bad:
             raise join_problems(change.bad)
 
-    def _change(self, request: Request | None, *, reread: bool, strict: bool, late: bool) -> _Change:
-        for attempt in itertools.count():
-            assembly = self.load()
-            version, before, old = self._version, self._configuration, self._sink.pipeline
-            texts = self.read_environment(assembly) if reread else self._texts
-            if late:
-                texts = texts.without(self._refused)
-            asked = self._request if request is None else request
-            page, bad = "", None
-            try:
-                configuration, pipeline = self._compute(assembly, texts, asked, old)
-            except HelpRequested as error:
-                page = str(error)
-            else:
-                bad = configuration.problems if strict else None
-            refused = frozenset(texts.texts) if page or bad else self._refused if late else frozenset()
-            if page or bad:
-                if bad:
-                    self._outlets.retire(pipeline, old)
-                texts = Texts()
-                configuration, pipeline = self._compute(assembly, texts, asked, old)
-            with logging._lock, self._lock:  # type: ignore[attr-defined]
-                if version == self._version or attempt >= _MOST_ATTEMPTS:
-                    self._version += 1
-                    self._texts, self._request, self._configuration = texts, asked, configuration
-                    self._refused = refused
-                    self._sink.pipeline = pipeline
-                    active = self._is_active(configuration)
-                    plan = self.planner.plan(assembly, configuration) if active else {}
-                    overridden = self._applier.apply(plan, only_new=late)
-                    ownership.hold_modules(configuration.resolution.levels, self)
-                    (_active.add if active else _active.discard)(self)
-                    if self.after_change is not None:
-                        self.after_change(configuration.state)
-                    # noted here and told later, so that observers hear the states in the order in which they hold
-                    hooks = assembly.hooks.get("complog_state_changed", ())
-                    if not late or before is None or before.state != configuration.state or hooks != self._told:
-                        self._told = hooks
-                        self._observers.note(configuration.state, hooks)
-                    break
-            self._outlets.retire(pipeline, self._sink.pipeline)
-        return _Change(assembly, configuration, old, pipeline, overridden, page, bad)
-
-    def _compute(
-        self, assembly: Assembly, texts: Texts, request: Request, old: Pipeline
-    ) -> tuple[Configuration, Pipeline]:
-        configuration = self._configure(assembly, texts, request)
-        if not self._is_active(configuration):
-            return configuration, self._idle
-        pipeline, state, problems = self._outlets.build(assembly, configuration.state, old)
-        return configuration._replace(state=state, problems=(*configuration.problems, *problems)), pipeline
-
-    def _configure(self, assembly: Assembly, texts: Texts, request: Request) -> Configuration:
-        outputs, problems = read_outputs(os.environ, self.prefix, self.out_variable)
-        self._outlets.out_variable = self.out_variable
-        if outputs.path is None:
-            outputs = outputs._replace(path=self.default_path)
-        world = self.world(assembly)
-        configuration = configure(assembly, self.prefix, outputs, texts, request, world, self.help_page)
-        return configuration._replace(problems=(*configuration.problems, *problems))
-
-    def world(self, assembly: Assembly, *, may_wait: bool = True) -> World:
-        """Return what resolution may ask; `may_wait` lets unknown names wait where the circumstances allow it."""
-        return World(
-            exists=module_exists,
-            provider=self.provider_of,
-            explain=self.explain_unknown,
-            foreign=self._owner_elsewhere,
-            waiting=(lambda: why_names_wait(assembly)) if may_wait else lambda: None,
-        )
-
-    def _owner_elsewhere(self, logger: str) -> str | None:
-        owner = ownership.owner_above(logger)
-        return None if owner is None or owner is self else str(owner.prefix)
-
-    def _is_active(self, configuration: Configuration) -> bool:
-        return self.always_on or configuration.names_something
-
     def adopt_artifact_logger(self, logger: logging.Logger, module: str, name: str) -> None:
         """Make `logger` the artifact logger of `module` for the artifact `name`, configured now and from now on.
 
@@ -327,11 +181,6 @@ class Engine(Assembler):
         """Make locks new in a forked child: the thread that held one may not exist there."""
         self._lock = threading.RLock()
         self._observers.renew_lock()
-
-
-def forget_active(engine: Engine) -> None:
-    """Let a system that has put everything back be collected."""
-    _active.discard(engine)
 
 
 def _renew_locks() -> None:

@@ -167,8 +167,9 @@ def bind_artifact(module: str, name: str, registry: Registry) -> tuple[Entry, ..
 def plan_loggers(levels: Mapping[str, int], registry: Registry) -> dict[str, Target]:
     """Return the targets of the registered loggers and of the modules that were set.
 
-    >>> plan_loggers({"a": 10, "a.b": 20}, Registry())
-    {'a': Target(level=10, carries=True), 'a.b': Target(level=20, carries=False)}
+    >>> targets = plan_loggers({"a": 10, "a.b": 20}, Registry())
+    >>> targets["a"].carries, targets["a.b"].carries
+    (True, False)
     """
     top_level = frozenset(registry.top_level)
     targets: dict[str, Target] = {}

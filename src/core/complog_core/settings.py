@@ -26,8 +26,8 @@ class Parsed(NamedTuple):
 def parse(text: str, *, windows: bool = sys.platform == "win32") -> Parsed:
     """Parse `item ("," item)*`; a blank text holds nothing, and `windows` strips one outer pair of quotes.
 
-    >>> parse("+dynamo, aot:warning").settings
-    (Setting(name='dynamo', level=10, text='+dynamo'), Setting(name='aot', level=30, text='aot:warning'))
+    >>> [(setting.name, setting.level) for setting in parse("+dynamo, aot:warning").settings]
+    [('dynamo', 10), ('aot', 30)]
     >>> parse("dynamo,,+aot:INFO").problems
     ('item 2 is empty: two commas follow each other', "'+aot:INFO': a level after ':' does not go together with '+'")
     """

@@ -13,8 +13,9 @@ from .arguments import Arguments, Request, read_arguments
 from .assembler import release_modules
 from .assembly import Assembly
 from .configuration import gather
+from .configurator import forget_active
 from .contributions import check_artifact, check_component
-from .engine import Engine, forget_active
+from .engine import Engine
 from .errors import SettingsError
 from .faults import find_fault
 from .loading import Plugin
