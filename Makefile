@@ -102,7 +102,7 @@ $(VENV)/installed: requirements-dev.txt $(REQUIREMENTS)
 $(DEMO_VENV)/installed: $(REQUIREMENTS)
 	$(PYTHON) -m venv $(DEMO_VENV)
 	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND)
-	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(TORCH_INSTALL)
+	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) numpy $(TORCH_INSTALL)
 	$(DEMO_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
 	@touch $@
 

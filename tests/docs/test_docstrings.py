@@ -17,7 +17,6 @@ from tests.docs.sandbox import FAMILIES, FOREIGN
 
 import complog
 import complog_core
-from complog_core.engine import Engine
 
 PACKAGES = ("complog_core", "complog", "complog_torch", *(f"complog_{family}" for family in FAMILIES))
 
@@ -71,10 +70,10 @@ def public_members(module: ModuleType) -> Iterator[tuple[str, object]]:
         if inspect.isclass(value) or inspect.isroutine(value):
             yield name, value
             for member, function in vars(value).items() if inspect.isclass(value) else ():
-                if (
-                    not member.startswith("_")
-                    and member not in vars(Engine)
-                    and (inspect.isfunction(function) or isinstance(function, property))
+                # what an inner base class calls is not meant for users, though its name has no underscore
+                is_inner = any(member in vars(base) for base in value.__mro__[1:])
+                if not (member.startswith("_") or is_inner) and (
+                    inspect.isfunction(function) or isinstance(function, property)
                 ):
                     yield f"{name}.{member}", function
 

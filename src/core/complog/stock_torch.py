@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from complog_core import LogSystem, Setting, report
+from complog_core.modules import module_exists
 from complog_core.settings import parse
 
 FIX = "pip install complog-torch"
@@ -53,6 +54,8 @@ def warn_of_refusals(system: LogSystem, reason: str) -> None:
     for setting in parse(os.environ.get("TORCH_LOGS", "")).settings:
         owners = [owner.distribution for entry in system.registry.lookup(setting.name) for owner in entry.owners]
         foreign = owners and not any(owner and owner.startswith("complog") for owner in owners)
+        # PyTorch takes what can be imported for a module
+        foreign = foreign and not module_exists(setting.name)
         if foreign or ":" in setting.text or "/" in setting.text:
             refused.append(repr(setting.text))
     if refused:
