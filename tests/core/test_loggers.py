@@ -130,10 +130,11 @@ def test_module_is_set_with_what_its_own_code_gave_a_level_or_cut_off(
     leveled.debug("one")
     cut.debug("two")
     assert capsys.readouterr().err.count("\n") == 2
-    for _ in range(2):
+    for before_that in ({}, {"ext_pack.sub.cut.off": 20}, {}):
+        system.set_logs(modules=before_that)
         system.set_logs(modules={"ext_pack": 10})
         cut.debug("still")
-    assert capsys.readouterr().err.count("still") == 2
+    assert capsys.readouterr().err.count("still") == 3
     system.set_logs(modules={"ext_pack": 10, "ext_pack.sub.leveled": 40})
     leveled.warning("hidden")
     assert not capsys.readouterr().err

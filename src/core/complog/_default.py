@@ -10,9 +10,9 @@ from complog_core import HelpRequested, LogSystem, PluginError, SettingsError, r
 from . import builtin
 from .stock_torch import (
     is_initializing,
+    is_known_to_torch,
     is_torch_under_way,
     warn_of_refusals,
-    was_read_by_torch,
     why_torch_keeps_its_loggers,
 )
 
@@ -45,7 +45,7 @@ def start(startup: ModuleType) -> None:
     reason = why_torch_keeps_its_loggers()
     if reason is not None:
         default_system.planner.left_alone = frozenset({"torch"})
-        default_system.is_settled = was_read_by_torch
+        default_system.is_settled = is_known_to_torch
     try:
         if reason is not None:
             warn_of_refusals(default_system, reason)

@@ -43,9 +43,13 @@ def is_torch_under_way() -> bool:
     return is_initializing() and why_torch_keeps_its_loggers() is None
 
 
-def was_read_by_torch(setting: Setting) -> bool:
-    """Return whether stock PyTorch, whose import succeeded, accepted this setting."""
-    return setting.source == "TORCH_LOGS" and "torch" in sys.modules
+def is_known_to_torch(setting: Setting) -> bool:
+    """Return whether stock PyTorch, which reads TORCH_LOGS too, knows the name, or has accepted it already."""
+    if setting.source != "TORCH_LOGS":
+        return False
+    from .known import provider_of
+
+    return provider_of(setting.name) is not None or ("torch" in sys.modules and not is_initializing())
 
 
 def warn_of_refusals(system: LogSystem, reason: str) -> None:

@@ -58,7 +58,7 @@ def configure(
     else:
         settings = request.settings
         # what the API asked for was valid then; a name that has become ambiguous since does not wait
-        world = world._replace(waiting=lambda: None)
+        world = world._replace(waiting=lambda: None, settled=lambda setting: False)
     resolution = resolve(settings, assembly.registry, world)
     problems += resolution.problems
     values, more = _read_values(assembly, prefix, request)

@@ -73,7 +73,7 @@ class Configurator(Assembler):
         self._idle = Pipeline((), GlogFormatter(), True, None, (), False)
         self._sink = Sink(self._idle)
         self._applier = Applier(self._sink)
-        self.planner = Planner(self._applier.own_level)
+        self.planner = Planner(self._applier.own_level, self._owner_elsewhere)
         self._outlets = Outlets(prefix, self.planner.rendered)
         self._observers = Observers()
         self._told: tuple[Hook, ...] = ()
@@ -165,6 +165,7 @@ class Configurator(Assembler):
             explain=self.explain_unknown,
             foreign=self._owner_elsewhere,
             waiting=(lambda: why_names_wait(assembly)) if may_wait else lambda: None,
+            settled=self.is_settled if may_wait else lambda setting: False,
         )
 
     def _owner_elsewhere(self, logger: str) -> str | None:

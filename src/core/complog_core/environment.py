@@ -128,9 +128,10 @@ def convert(keyword: Keyword, value: Any, *, from_text: bool = False) -> Any:
             return keyword.convert(value)
         except KeyboardInterrupt:
             raise
+        except ValueError:
+            raise
         except BaseException as error:
-            what = str(error) if isinstance(error, ValueError) else describe(error)
-            raise ValueError(f"{keyword.name}={value!r}: {what}") from error
+            raise ValueError(f"{keyword.name}={value!r}: {describe(error)}") from error
     kind = keyword.type
     if not isinstance(kind, type):
         return value

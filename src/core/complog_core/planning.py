@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from . import ownership
 from .assembly import Assembly
 from .configuration import Configuration
 from .model import Artifact
@@ -16,12 +15,14 @@ from .resolve import DEFAULT_LEVEL, Target, bind_artifact, nearest_carrier, plan
 class Planner:
     """Remembers the artifact loggers of a system, and which loggers are not its to configure.
 
-    `own_level` tells the level that a logger has apart from the system's doing. `rendered` maps an artifact logger's
-    name to the artifact whose format and name its records carry.
+    `own_level` tells the level that a logger has apart from the system's doing, `foreign` the other system, if any,
+    that a logger belongs to. `rendered` maps an artifact logger's name to the artifact whose format and name its
+    records carry.
     """
 
-    def __init__(self, own_level: Callable[[str], int]) -> None:
+    def __init__(self, own_level: Callable[[str], int], foreign: Callable[[str], str | None]) -> None:
         self._own_level = own_level
+        self._foreign = foreign
         self.left_alone: frozenset[str] = frozenset()
         self.rendered: dict[str, Artifact] = {}
         self._below: dict[str, Target] = {}
@@ -96,7 +97,7 @@ class Planner:
             if above is None or not is_special:
                 continue
             registered = nearest_above(parent_of(name), targets)
-            if registered == above and ownership.owner_of(name) is None:
+            if registered == above and self._foreign(name) is None:
                 below[name] = Target(logging.NOTSET, False)
         return below
 

@@ -18,7 +18,8 @@ class World(NamedTuple):
 
     `exists` tells whether a module or logger of that name exists, `provider` names the distribution that would bring
     an unknown name, `explain` words the reason for an unknown name, `foreign` names the system that owns a logger
-    if that is another one, `waiting` says why unknown names may still be registered (None: they may not).
+    if that is another one, `waiting` says why unknown names may still be registered (None: they may not), `settled`
+    that somebody else, who reads the same variable, knows the name.
     """
 
     exists: Callable[[str], bool] = lambda name: False
@@ -26,6 +27,7 @@ class World(NamedTuple):
     explain: Callable[[str], str] = lambda name: "unknown name"
     foreign: Callable[[str], str | None] = lambda logger: None
     waiting: Callable[[], str | None] = lambda: None
+    settled: Callable[[Setting], bool] = lambda setting: False
 
 
 class Resolution(NamedTuple):
@@ -96,7 +98,7 @@ def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Re
                 problems.append((setting.source, text))
             continue
         waiting = waiting or world.waiting()
-        if waiting is not None:
+        if waiting is not None or world.settled(setting):
             pending.append(setting)
         else:
             problems.append((setting.source, f"'{setting.text}': {world.explain(name)}"))
