@@ -66,16 +66,19 @@ def test_module_says_what_it_is_for(name: str) -> None:
 
 def public_members(module: ModuleType) -> Iterator[tuple[str, object]]:
     for name in module.__all__:
-        value = getattr(module, name)
+        value: object = getattr(module, name)
+        if isinstance(value, type):
+            yield from ((f"{name}.{member}", function) for member, function in public_methods(value))
         if inspect.isclass(value) or inspect.isroutine(value):
             yield name, value
-            for member, function in vars(value).items() if inspect.isclass(value) else ():
-                # what an inner base class calls is not meant for users, though its name has no underscore
-                is_inner = any(member in vars(base) for base in value.__mro__[1:])
-                if not (member.startswith("_") or is_inner) and (
-                    inspect.isfunction(function) or isinstance(function, property)
-                ):
-                    yield f"{name}.{member}", function
+
+
+def public_methods(kind: type) -> Iterator[tuple[str, object]]:
+    for name, function in vars(kind).items():
+        # what an inner base class calls is not meant for users, though its name has no underscore
+        is_inner = name.startswith("_") or any(name in vars(base) for base in kind.__mro__[1:])
+        if not is_inner and (inspect.isfunction(function) or isinstance(function, property)):
+            yield name, function
 
 
 @pytest.mark.parametrize("module", [complog_core, complog], ids=lambda module: module.__name__)

@@ -26,6 +26,8 @@ from complog_distributed.plugin import complog_trace_context as distributed
 trace = Trace("PROBE", environ={"PROBE_TRACE": sys.argv[1]}, context=[("dynamo", dynamo), ("distributed", distributed)])
 
 class Face(logging.Handler):
+    writes_trace = True
+
     def emit(self, record):
         trace.writer.emit(record)
 

@@ -273,3 +273,63 @@ def test_real_compilation_prints_generated_code_and_the_third_partys_artifact(ba
     assert "[0/0] [__tiles] tile line" in result.stderr
     assert "[0/0] [__output_code] " in result.stderr
     assert "cpp_fused" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "value", ["", "  ", "dynamo:WARNING", "dynamo:off,inductor/output_code", "+dynamo,tiles", "+dynamo"]
+)
+def test_uninstall_gives_stock_handlers_back_whatever_the_variable_holds(backend: Path, value: str) -> None:
+    code = """
+        import torch, complog_torch, logging
+        complog_torch.uninstall()
+        names = torch._logging._internal.log_registry.get_log_qnames()
+        assert all([type(h) for h in logging.getLogger(n).handlers] == [logging.StreamHandler] for n in names)
+        assert torch._logging._internal.LOG_ENV_VAR == "TORCH_LOGS"
+    """
+    result = run(code, paths=(backend,), TORCH_LOGS=value)
+    assert result.returncode == 0, result.stderr
+
+
+def test_data_that_cannot_be_written_costs_torchs_own_callers_nothing(tmp_path: Path) -> None:
+    code = """
+        import torch
+        metadata = lambda: {"name": "a", "encoding": "json"}
+        for payload in (object(), b"x", {"t": torch.ones(2)}, "a" + chr(0xD800), float("nan")):
+            torch._logging.trace_structured("artifact", metadata, payload_fn=lambda: payload)
+        try:
+            torch._logging.trace_structured("rank")
+        except AssertionError:
+            print("reserved")
+    """
+    result = run(code, TORCH_TRACE=str(tmp_path))
+    assert (result.returncode, result.stdout) == (0, "reserved\n"), result.stderr
+    (file,) = tmp_path.iterdir()
+    assert file.read_text().count('"artifact": {"name": "a"') == 5
+
+
+def test_trace_goes_on_after_a_capture_that_took_the_handler_off(tmp_path: Path) -> None:
+    code = """
+        import torch, complog, logging
+        log = logging.getLogger("torch.__trace")
+        for handler in list(log.handlers):
+            log.removeHandler(handler)
+        complog.trace_structured_artifact("after", "string", lambda: "text")
+    """
+    result = run(code, TORCH_TRACE=str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    (file,) = tmp_path.iterdir()
+    assert '"name": "after"' in file.read_text()
+
+
+def test_registration_that_cannot_be_read_spoils_no_other() -> None:
+    code = """
+        import torch, complog
+        internal = torch._logging._internal
+        internal.register_log("odd", 5)
+        internal.register_log("sound", "sound.logger")
+        torch._logging.set_logs(modules={"sound": 10})
+        assert complog.current_state().level("sound.logger") == 10
+    """
+    result = run(code)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("left out") == 1

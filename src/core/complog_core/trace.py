@@ -63,7 +63,8 @@ class Trace:
         self.overhead = Totals()
         """Seconds spent on records, by `<frame_id>_<frame_compile_id>`, of the last 10,000 compilations."""
         self.logger: logging.Logger | None = None
-        """Where records pass, if set, instead of going to the writer at once; a handler there brings them to it."""
+        """Where records pass, if set, before they go to the writer; a handler there that has `writes_trace` set brings
+        them to it, and without one they go there all the same."""
         self.find_debug_directory: Callable[[], str | None] = _give_nothing
         """Asked where `<PREFIX>_COMPILE_DEBUG=1` leads; None: where the variables say."""
         self.is_detail_wanted: Callable[[], bool] | None = None
@@ -180,7 +181,7 @@ class Trace:
 
     def _is_on(self) -> bool:
         settings = self._settings if self._read is not None else self._current()
-        return settings.directory is not None if self.logger is None else bool(self.logger.handlers)
+        return settings.directory is not None or (self.logger is not None and bool(self.logger.handlers))
 
     # -- records
 

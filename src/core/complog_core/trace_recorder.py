@@ -71,7 +71,11 @@ class Recorder:
         self.writer.report(record, faults)
         extra = {"metadata": record, "payload": text}
         place = (caller.filename, caller.lineno, "", (), None, caller.name)
-        logger.handle(logger.makeRecord(logger.name, logging.DEBUG, *place, extra))
+        made = logger.makeRecord(logger.name, logging.DEBUG, *place, extra)
+        logger.handle(made)
+        # somebody may have taken our handler off for a capture of his own; the file goes on
+        if not any(getattr(handler, "writes_trace", False) for handler in logger.handlers):
+            self.writer.emit(made)
 
     def _find_stack(self) -> list[Frame]:
         return [self._trace.describe(*place, text) for place, text in find_stack()]

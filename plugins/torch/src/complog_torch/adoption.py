@@ -6,10 +6,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
-from complog_core import Artifact, Component, LogSystem, PluginInfo
+from complog_core import Artifact, Component, LogSystem, PluginInfo, report
 from complog_core.assembly import Adoption
+from complog_core.contributions import check_artifact, check_component
 from complog_core.registry import Item
 
 FAMILIES: Final = frozenset({"complog", "complog-dynamo", "complog-inductor", "complog-distributed", "complog-onnx"})
@@ -73,9 +75,10 @@ class RegistryExchange:
             # stock PyTorch registers a module that was set as a name of its own; a module is no name here
             is_module = "." in name and loggers in (name, [name])
             if self._told.get(("component", name)) is not loggers and not is_module:
-                items.append(Component(name, loggers))
-        artifacts = sorted(name for name in registry.artifact_names if ("artifact", name) not in self._told)
-        items += [_read_artifact(registry, name) for name in artifacts]
+                _add_readable(items, partial(Component, name, loggers), name)
+        artifacts = sorted((name for name in registry.artifact_names if ("artifact", name) not in self._told), key=str)
+        for name in artifacts:
+            _add_readable(items, partial(_read_artifact, registry, name), name)
         version = getattr(sys.modules.get("torch.version"), "__version__", "")
         return Adoption(PluginInfo("torch", "torch", version), tuple(items), FAMILIES)
 
@@ -111,6 +114,16 @@ class RegistryExchange:
 def tell_names_only(system: LogSystem, registry: Any) -> None:
     """Register complog's names at a PyTorch whose logging is otherwise not the one that is known."""
     RegistryExchange(system, registry)._tell()
+
+
+def _add_readable(items: list[Item], make: Callable[[], Item], name: object) -> None:
+    try:
+        item = make()
+        check_component(item) if isinstance(item, Component) else check_artifact(item)
+    except (TypeError, ValueError) as error:
+        report.warn_once(("adopt", name), f"PyTorch's registration of {name!r} is left out: {error}")
+    else:
+        items.append(item)
 
 
 def _read_artifact(registry: Any, name: str) -> Artifact:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import Any, Final
 
-from complog_core import LogState, LogSystem, startup
+from complog_core import LogState, LogSystem, report, startup
 from complog_core.handlers import ComplogHandler
 
 from .adoption import RegistryExchange, tell_names_only
@@ -25,6 +26,7 @@ DOORS: Final = (
     "register_artifact",
     "register_log",
     "set_logs",
+    "trace_structured",
 )
 NEEDED: Final = (
     *DOORS,
@@ -89,7 +91,12 @@ class Bridge:
         self.system.logs_variable, self.system.out_variable = "TORCH_LOGS", "TORCH_LOGS_OUT"
         self.system.default_path = None
         self.system.adoption = None
-        self.system.reassemble()
+        # names that only PyTorch registered are unknown from here on, which is nobody's mistake
+        report.set_quiet(True)
+        try:
+            self.system.reassemble()
+        finally:
+            report.set_quiet(startup.in_worker())
 
     # -- the doors
 
@@ -108,6 +115,9 @@ class Bridge:
 
     def _set_logs(self, settings: str | None = None, /, **names: Any) -> None:
         self.system.set_logs(settings, **names)
+
+    def _trace_structured(self, *arguments: Any, **named: Any) -> None:
+        self.system.trace.trace_structured(*arguments, **named)
 
     def _get_loggers(self) -> list[logging.Logger]:
         return self.system.get_loggers()
@@ -198,4 +208,23 @@ def give_back() -> None:
     bridge, _bridge = _bridge, None
     if bridge is not None:
         bridge.shut()
-        bridge.internal._init_logs()
+        _configure_stock(bridge.internal)
+
+
+def _configure_stock(internal: Any) -> None:
+    """Let stock PyTorch configure its loggers, by its defaults where it refuses what only complog understands."""
+    variable, state = internal.LOG_ENV_VAR, internal.log_state
+    text = os.environ.get(variable)
+    try:
+        if text is None or text.strip():
+            internal._init_logs()
+            return
+    except Exception as error:
+        reason = str(error).strip().partition("\n")[0]
+        report.warn(f"stock PyTorch does not take {variable}={text!r} ({reason}); its loggers keep what was set")
+    internal.log_state = state
+    internal.LOG_ENV_VAR = f"{variable}_OF_STOCK_PYTORCH"
+    try:
+        internal._init_logs()
+    finally:
+        internal.LOG_ENV_VAR = variable

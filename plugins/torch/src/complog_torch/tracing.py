@@ -101,6 +101,8 @@ def _make_handler(trace: Any, internal: Any) -> Any:
     class TraceHandler(internal.LazyTraceHandler):  # type: ignore[misc]
         """What PyTorch's code and tests expect to find on `torch.__trace`, writing with complog's writer."""
 
+        writes_trace = True
+
         _stream_path: str | None
         _pid: int | None
 
