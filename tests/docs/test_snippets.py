@@ -16,7 +16,9 @@ LEFT_TO_OTHERS = re.compile(
 )
 """Commands that need PyTorch, or that test themselves: test_claims looks at what they say."""
 INSTALLATION = re.compile(r"pip install (?!\./)")
-NEEDS_TORCH = re.compile(r"^(?:>>> |\.\.\. )?\s*(?:import torch$|from torch\b)|examples/train\.py", re.MULTILINE)
+NEEDS_TORCH = re.compile(
+    r"^(?:>>> |\.\.\. )?\s*(?:import torch$|from torch\b)|-c \"import torch\b|examples/train\.py", re.MULTILINE
+)
 DOCTEST = "import doctest, sys; from pathlib import Path; file = sys.argv[1]; " + (
     "test = doctest.DocTestParser().get_doctest(Path(file).read_text(), {}, file, file, 0); "
     "runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS); runner.run(test); sys.exit(bool(runner.failures))"

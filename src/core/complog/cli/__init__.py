@@ -26,7 +26,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     # whoever asks which plugins are broken has to get an answer
     strict = os.environ.pop("COMPLOG_STRICT_PLUGINS", None)
     try:
-        return _run(argv)
+        try:
+            return _run(argv)
+        except SystemExit:
+            # argparse leaves by itself after --help; what it wrote has to get out while that can still be caught
+            sys.stdout.flush()
+            raise
     except BrokenPipeError:
         # the reader, `head` say, has seen enough; the interpreter would complain when it flushes at exit
         _discard_stdout()
