@@ -64,9 +64,9 @@ class Planner:
 
     def plan_new(self, logger: str, assembly: Assembly, configuration: Configuration) -> Target:
         """Return the target of a logger that was registered just now, and that no setting can have meant."""
-        level = configuration.resolution.levels.get(logger, logging.NOTSET)
-        above = parent_of(logger)
         levels = configuration.resolution.levels
+        level = levels.get(logger, logging.NOTSET)
+        above = parent_of(logger)
         if level == logging.NOTSET and not (assembly.registry.registered_above(above) or nearest_above(above, levels)):
             level = DEFAULT_LEVEL
         return Target(level, True)
