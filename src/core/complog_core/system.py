@@ -155,8 +155,8 @@ class LogSystem(Engine):
         """Return the logger `<module_qname>.__<artifact_name>`, on or off as the settings say, now and later.
 
         `module_qname` is any module's name, `artifact_name` a registered artifact, bare or qualified; an unknown one
-        is a ValueError, except while a plugin that may register it is not loaded. Raises OwnershipError where the logger
-        belongs to another system.
+        is a ValueError, except while a plugin that may register it is not loaded. Raises OwnershipError where the
+        logger belongs to another system.
         """
         if not isinstance(module_qname, str) or not isinstance(artifact_name, str):
             raise SettingsError("getArtifactLogger", ("both arguments must be of type str",))
