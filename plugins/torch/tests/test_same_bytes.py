@@ -24,12 +24,13 @@ class Setting(NamedTuple):
     backend: str
     format: str | None = None
     checks_masks: bool = False
+    without_families: bool = False
 
 
 DYNAMO = "graph_breaks,recompiles,dynamic,aot_graphs,graph_code,guards,bytecode,verbose_guards,trace_source,trace_call"
 SETTINGS = [
-    Setting("+dynamo", "aot_eager"),
-    Setting(DYNAMO, "aot_eager", checks_masks=True),
+    Setting("+dynamo", "aot_eager", without_families=True),
+    Setting(DYNAMO, "aot_eager", checks_masks=True, without_families=True),
     Setting("dynamo,graph_breaks,bytecode", "aot_eager", format="short"),
     Setting("all,output_code,kernel_code,schedule,fusion,perf_hints", "inductor"),
     Setting("+all", "inductor", checks_masks=True),
@@ -50,8 +51,10 @@ def run_program(setting: Setting, engine: str, directory: Path) -> str:
         "TORCHINDUCTOR_VEC_ISA_OK": "0",
         "OMP_NUM_THREADS": "1",
         "PYTHONHASHSEED": "0",
-        "COMPLOG_TORCH": "1" if engine == "bridged" else "0",
+        "COMPLOG_TORCH": "1" if engine.startswith("bridged") else "0",
     }
+    if engine == "bridged without families":
+        environ["COMPLOG_PLUGINS"] = "torch"
     if setting.format is not None:
         environ["TORCH_LOGS_FORMAT"] = setting.format
     command = [sys.executable, str(Path(bytes_program.__file__)), setting.backend]
@@ -69,7 +72,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
         wanted = [
             (setting, engine)
             for setting in SETTINGS
-            for engine in ("stock", "bridged", *["stock again"] * setting.checks_masks)
+            for engine in (
+                "stock",
+                "bridged",
+                *["stock again"] * setting.checks_masks,
+                *["bridged without families"] * setting.without_families,
+            )
         ]
         yield {key: pool.submit(run_program, *key, directory) for key in wanted}
 
@@ -86,6 +94,13 @@ def test_stderr_is_that_of_stock(runs: Runs, setting: Setting) -> None:
     stock = runs[setting, "stock"].result()
     assert len(stock) > 100
     assert_same(stock, runs[setting, "bridged"].result(), ("stock", "bridged"))
+
+
+@pytest.mark.parametrize("setting", [it for it in SETTINGS if it.without_families], ids=lambda it: it.logs)
+def test_the_bridge_needs_no_family_for_the_lines_of_stock(runs: Runs, setting: Setting) -> None:
+    stock, bridged = runs[setting, "stock"].result(), runs[setting, "bridged without families"].result()
+    assert "] [0/0" in bridged
+    assert_same(stock, bridged, ("stock", "bridged without families"))
 
 
 @pytest.mark.parametrize("setting", [it for it in SETTINGS if it.checks_masks], ids=lambda it: it.logs)

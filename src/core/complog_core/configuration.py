@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -109,7 +109,7 @@ class Outlets:
                     keyword.apply(state.keywords.get(keyword.name, keyword.default))
                 except BaseException as error:
                     note_fault(owner, f"the keyword {keyword.name}", error, may_raise=True)
-        fields = tuple(self._gather(assembly, "complog_record_fields", owners))
+        fields = _first_of_each_name(self._gather(assembly, "complog_record_fields", owners))
         filters = tuple(self._gather(assembly, "complog_filters", owners))
         outputs = state.outputs
         try:
@@ -167,6 +167,14 @@ class Outlets:
             owners += [(thing, owner) for thing in given]
             gathered += given
         return gathered
+
+
+def _first_of_each_name(fields: Iterable[Field]) -> tuple[Field, ...]:
+    # a plugin may bring a field that another one, where it is installed, has too
+    named: dict[str, Field] = {}
+    for field in fields:
+        named.setdefault(field.name, field)
+    return tuple(named.values())
 
 
 def gather(owner: PluginInfo, function: Callable[..., object], hook: str, **arguments: Any) -> tuple[Any, ...]:

@@ -14,6 +14,8 @@ from complog_core.assembly import Adoption
 from complog_core.contributions import check_artifact, check_component
 from complog_core.registry import Item
 
+from .moment import is_dynamo_verbose
+
 FAMILIES: Final = frozenset({"complog", "complog-dynamo", "complog-inductor", "complog-distributed", "complog-onnx"})
 """The distributions that describe PyTorch's names: they keep the ownership, PyTorch's loggers and flags win."""
 
@@ -134,6 +136,8 @@ def _read_artifact(registry: Any, name: str) -> Artifact:
         name in registry.visible_artifacts,
         name in registry.off_by_default_artifact_names,
         None if formatter is None else formatter._fmt,
+        # stock's formatter knows this one by its name
+        is_dynamo_verbose if name == "graph_breaks" else True,
     )
 
 

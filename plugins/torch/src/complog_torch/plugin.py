@@ -1,12 +1,18 @@
-"""The bridge's own plugin of complog: names may still come from PyTorch while that has not been imported."""
+"""The bridge's own plugin of complog: names that PyTorch may still register, and what its lines show of a record.
+
+The rank and the compilation come from the families that have them; what is here stands in where those are missing.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from logging import LogRecord
 
 import complog_torch
-from complog_core import hookimpl
+from complog_core import Field, hookimpl
+
+from .moment import describe_compilation, find_rank, find_trace_id, read_wanted_ids, render_rank, render_trace_id
 
 
 @hookimpl
@@ -27,3 +33,24 @@ def complog_plugin_notes() -> Iterable[str]:
     if complog_torch.will_be_active():
         return ["it takes over torch._logging when PyTorch is imported"]
     return [f"it is not active: {complog_torch.why_inactive()}"]
+
+
+@hookimpl
+def complog_record_fields() -> Iterable[Field]:
+    """The rank and the compilation in each line, `[rank0]:` and ` [0/0]`, as in every line of stock PyTorch."""
+    return Field("rank", "head", render_rank), Field("trace_id", "tail", render_trace_id)
+
+
+@hookimpl
+def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
+    """Where TORCH_LOGS_TRACE_ID_FILTER is set, drop the records of every other compilation and of none."""
+    wanted = read_wanted_ids()
+    return (lambda record: str(find_trace_id()) in wanted,) if wanted else ()
+
+
+@hookimpl
+def complog_trace_context() -> Mapping[str, object] | None:
+    """The rank and the running compilation, in each structured record."""
+    rank = find_rank()
+    fields = describe_compilation()
+    return fields if rank is None or rank < 0 else {"rank": rank, **fields}
