@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from .environment import convert
 from .errors import HelpRequested, SettingsError
@@ -12,6 +12,7 @@ from .model import OFF, Keyword, Setting
 from .registry import Registry
 from .resolve import Resolution, World, is_module, resolve
 from .settings import parse, parse_level
+from .values import NamedTuple
 
 _ON: Final = 10
 

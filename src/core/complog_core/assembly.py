@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from . import report
 from .errors import PluginError
@@ -13,6 +13,7 @@ from .faults import is_strict
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, PluginInfo
 from .registry import Contribution, Item, Registry
+from .values import NamedTuple
 
 RUNTIME: Final = PluginInfo("runtime", "registered at run time")
 """The owner of what register_log and register_artifact registered."""

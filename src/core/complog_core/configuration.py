@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from .arguments import Request
 from .assembly import Assembly
@@ -20,6 +20,7 @@ from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
 from .registry import Registry, nearest_above, parent_of
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve
+from .values import NamedTuple
 
 Problems = list[tuple[str, str]]
 

@@ -6,7 +6,7 @@ import itertools
 import logging
 import os
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from . import ownership
 from .apply import Applier
@@ -25,6 +25,7 @@ from .planning import Planner
 from .resolve import World
 from .telling import why_names_wait
 from .trace import Trace
+from .values import NamedTuple
 
 _active: Final[set[Configurator]] = set()
 """Systems that have changed loggers: they live until they put those back, or the changes would outlive them."""

@@ -13,7 +13,7 @@ from .model import Artifact, Component, Field, Keyword
 from .registry import check_name
 
 _VALUES: Final = (Artifact, Component, Field, Keyword)
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 def read_contribution(hook: str, result: object) -> tuple[Any, ...] | Mapping[str, Any]:
@@ -106,7 +106,7 @@ def check_keyword(item: object) -> None:
     _check_type(item.doc, str, "its doc")
     if item.env_var is not None:
         _check_type(item.env_var, str, "its env_var")
-        if not _VARIABLE.fullmatch(item.env_var.replace("{prefix}", "TORCH")):
+        if not re.fullmatch(_VARIABLE, item.env_var.replace("{prefix}", "TORCH")):
             raise ValueError(f"its env_var {item.env_var!r} is not the name of a variable")
     for what, function in (("apply", item.apply), ("convert", item.convert)):
         if function is not None and not callable(function):
@@ -134,7 +134,7 @@ def check_field(item: object) -> None:
 def _check_env_var(item: object) -> None:
     _check_type(item, str)
     assert isinstance(item, str)
-    if not _VARIABLE.fullmatch(item):
+    if not re.fullmatch(_VARIABLE, item):
         raise ValueError("it is not the name of a variable")
 
 

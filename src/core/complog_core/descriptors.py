@@ -8,7 +8,9 @@ import stat
 import threading
 import time
 import weakref
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+from .values import NamedTuple
 
 PATIENCE: Final = 1.0
 """Seconds that one record waits, in total, for a non-blocking descriptor that takes no more."""

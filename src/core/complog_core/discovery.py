@@ -6,10 +6,11 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from . import report
 from .model import PluginInfo, PluginStatus
+from .values import NamedTuple
 
 ALLOW: Final = "COMPLOG_PLUGINS"
 DENY: Final = "COMPLOG_DISABLE_PLUGINS"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from .errors import HelpRequested
 from .faults import describe
 from .model import Keyword, Outputs, Setting
 from .settings import parse
+from .values import NamedTuple
 
 _SWITCH: Final = {
     "1": True,

@@ -7,12 +7,13 @@ import logging
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from .descriptors import renew_after_fork
 from .faults import note_fault_of
 from .outputs import ConsoleOutput
 from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
+from .values import NamedTuple
 
 if TYPE_CHECKING:
     from .hookspecs import RecordFilter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
@@ -19,14 +19,17 @@ HOOKS: Final = tuple(name for name in vars(hookspecs) if name.startswith(f"{PROJ
 Implementations = Mapping[str, tuple[Callable[..., Any], ...]]
 
 
+_VARIADIC: Final = 4 | 8  # CO_VARARGS and CO_VARKEYWORDS
 _NEVER_MARKED: Final = (type, ModuleType, str, tuple, dict, frozenset)
 
 
 class _Manager(pluggy.PluginManager):
     """Looks only at names that can matter: telling what hides behind a name is most of the cost of a registration."""
 
+    specified: Collection[str] = ()
+
     def parse_hookspec_opts(self, module_or_class: Any, name: str) -> Any:
-        return super().parse_hookspec_opts(module_or_class, name) if name in HOOKS else None
+        return super().parse_hookspec_opts(module_or_class, name) if name in self.specified else None
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         if name.startswith("__"):
@@ -56,7 +59,6 @@ def find_implementations(obj: object, label: str) -> Implementations:
     """
     # one manager each: what one object's __eq__ or failed registration does reaches no other plugin
     manager = _Manager(PROJECT)
-    manager.add_hookspecs(hookspecs)
     marked: dict[str, object] = {}
     for name in dir(obj):
         options = manager.parse_hookimpl_opts(obj, name)
@@ -68,15 +70,18 @@ def find_implementations(obj: object, label: str) -> Implementations:
             raise Fault(f"marks {hook} as a hook, but there is no such hook: {_suggest(hook)}", getattr(obj, name))
         else:
             marked[hook] = getattr(obj, name)
+    manager.specified = [hook for hook in HOOKS if hook in marked]
+    if not manager.specified:
+        return {}
+    manager.add_hookspecs(hookspecs)
     try:
         manager.register(obj, name=label)
     except pluggy.PluginValidationError as error:
         raise _explain(error, marked) from None
-    found = {hook: tuple(reversed(getattr(manager.hook, hook).get_hookimpls())) for hook in HOOKS}
+    found = {hook: reversed(getattr(manager.hook, hook).get_hookimpls()) for hook in manager.specified}
     return {
         hook: tuple(_make_plain(hook, each.function, obj) for each in implementations)
         for hook, implementations in found.items()
-        if implementations
     }
 
 
@@ -128,10 +133,22 @@ def _explain(error: pluggy.PluginValidationError, marked: Mapping[str, object]) 
     return Fault(text, marked.get(hook))
 
 
+def _names_exactly(function: object, known: tuple[str, ...]) -> bool:
+    # most are plain functions that take what the specification has; inspect takes its time to see that
+    if type(function) is not FunctionType or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
+        return False
+    code = function.__code__
+    plain = not (code.co_flags & _VARIADIC or code.co_posonlyargcount or code.co_kwonlyargcount)
+    return plain and sorted(code.co_varnames[: code.co_argcount]) == sorted(known)
+
+
 def _make_plain(hook: str, function: Callable[..., Any], obj: object) -> Callable[..., Any]:
+    specification = getattr(hookspecs, hook).__code__
+    known = specification.co_varnames[: specification.co_argcount]
+    if _names_exactly(function, known):
+        return function
     import inspect
 
-    known = tuple(inspect.signature(getattr(hookspecs, hook)).parameters)
     parameters = inspect.signature(function).parameters.values()
     variadic = {each.kind for each in parameters} & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     plain = [each for each in parameters if each.kind not in variadic]

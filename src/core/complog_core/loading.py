@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from . import report
 from .contributions import Fault, read_contribution
@@ -17,6 +17,7 @@ from .faults import is_strict
 from .hookspecs import STATIC_HOOKS
 from .implementations import Implementations, find_implementations
 from .model import Artifact, Component, Keyword, PluginInfo, PluginStatus
+from .values import NamedTuple
 
 if TYPE_CHECKING:
     import logging

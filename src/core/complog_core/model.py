@@ -1,6 +1,6 @@
 """The frozen values that plugins contribute and that the engine hands out.
 
-They are named tuples and not dataclasses because making a dataclass costs an import eight times as much.
+They are named tuples and not dataclasses because making those costs an import a hundred times as much.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+from .values import NamedTuple
 
 OFF: Final = sys.maxsize
 """The level of a logger that was switched off: above every level that a record can have."""

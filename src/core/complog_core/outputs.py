@@ -14,7 +14,7 @@ from . import report
 from .descriptors import Opened, is_own, leads_to, let_go, open_for_appending, renew_after_fork, send
 from .errors import OutputError
 
-_PLACE: Final = re.compile(r"\{(rank|local_rank|pid|host)\}")
+_PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 _RANKS: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
@@ -26,7 +26,7 @@ def expand_path(path: str, environ: Mapping[str, str]) -> str:
     >>> expand_path("{host}x", {}) != "{host}x", expand_path("~/r{rank}.{local_rank}.{name}", {"RANK": "3"})
     (True, '~/r3.0.{name}')
     """
-    return _PLACE.sub(lambda match: _fill(match[1], environ), path)
+    return re.sub(_PLACE, lambda match: _fill(match[1], environ), path)
 
 
 def _fill(place: str, environ: Mapping[str, str]) -> str:

@@ -9,9 +9,7 @@ from typing import Any, Final
 
 from .rendering import warn_once
 
-_CONVERSION: Final = re.compile(
-    r"%(?:\((?P<key>[^)]*)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>.?)", re.DOTALL
-)
+_CONVERSION: Final = r"(?s)%(?:\((?P<key>[^)]*)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>.?)"
 _UNLISTED: Final = frozenset({"args", "msg", "exc_info", "exc_text", "stack_info"})
 
 
@@ -57,7 +55,7 @@ def check_format(fmt: str) -> tuple[str, ...]:
     values: dict[str, Any] = {**record.__dict__, "prefix": "I", "message": "text", "asctime": "now"}
     listed = sorted(key for key in values if key not in _UNLISTED)
     problems: list[str] = []
-    for match in _CONVERSION.finditer(fmt):
+    for match in re.finditer(_CONVERSION, fmt):
         key, conversion = match["key"], match[0]
         if key is None and match["kind"] != "%":
             problems.append(f"{conversion!r}: a conversion needs a field, as in %(message)s; %% is a percent sign")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from .model import Artifact, Component, Kind, PluginInfo
+from .values import NamedTuple
 
 RESERVED: Final = frozenset({"all", "help", "off", "modules", "settings", "inherit"})
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from .model import OFF, Artifact, Setting
 from .registry import Entry, Registry, nearest_above, parent_of
+from .values import NamedTuple
 
 DEFAULT_LEVEL: Final = logging.WARNING
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from .model import OFF, Setting
+from .values import NamedTuple
 
 _SIGNS: Final = {"": logging.INFO, "+": logging.DEBUG, "-": logging.ERROR}
 # patterns are compiled at their first use: most programs set no variable, and compiling is slow

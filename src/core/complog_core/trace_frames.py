@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import Final
+
+from .values import NamedTuple
 
 MOST_FRAMES: Final = 1000
 """How many frames of a stack are written, the innermost ones: readers walk through them by recursion."""

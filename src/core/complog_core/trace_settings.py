@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from .values import NamedTuple
 
 
 class TraceSettings(NamedTuple):
