@@ -13,7 +13,6 @@ from .model import Artifact, Component, Field, Keyword
 from .registry import check_name
 
 _VALUES: Final = (Artifact, Component, Field, Keyword)
-_VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 def read_contribution(hook: str, result: object) -> tuple[Any, ...] | Mapping[str, Any]:
@@ -65,7 +64,7 @@ def check_component(item: object) -> None:
         raise ValueError("it has no loggers")
     for logger in item.loggers:
         _check_type(logger, str, "a logger")
-        if not all(part and not re.search(r"\s", part) for part in logger.split(".")):
+        if not all(part.split() == [part] for part in logger.split(".")):
             raise ValueError(f"{logger!r} is not the name of a logger")
         if logger == "root":
             raise ValueError("'root' is the root logger, which no component may have")
@@ -106,7 +105,7 @@ def check_keyword(item: object) -> None:
     _check_type(item.doc, str, "its doc")
     if item.env_var is not None:
         _check_type(item.env_var, str, "its env_var")
-        if not re.fullmatch(_VARIABLE, item.env_var.replace("{prefix}", "TORCH")):
+        if not _is_variable(item.env_var.replace("{prefix}", "TORCH")):
             raise ValueError(f"its env_var {item.env_var!r} is not the name of a variable")
     for what, function in (("apply", item.apply), ("convert", item.convert)):
         if function is not None and not callable(function):
@@ -131,10 +130,14 @@ def check_field(item: object) -> None:
         raise ValueError(f"its value must be callable, not {_name_type(item.value)}")
 
 
+def _is_variable(text: str) -> bool:
+    return text.isascii() and text.isidentifier()
+
+
 def _check_env_var(item: object) -> None:
     _check_type(item, str)
     assert isinstance(item, str)
-    if not re.fullmatch(_VARIABLE, item):
+    if not _is_variable(item):
         raise ValueError("it is not the name of a variable")
 
 

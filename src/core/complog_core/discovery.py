@@ -57,6 +57,8 @@ class Candidate(NamedTuple):
         return PluginInfo(self.family, self.distribution, self.version, self.value, status, cause)
 
     def _split(self) -> tuple[str, str]:
+        if all(part.isidentifier() for part in self.value.split(".")):  # as nearly all are, and patterns are slow
+            return self.value, ""
         match = re.fullmatch(_REFERENCE, self.value.strip())
         if match is None:
             raise ValueError(f"{self.value!r} is neither 'module' nor 'module:attribute'")
@@ -180,10 +182,13 @@ def _identify(distribution: Any) -> tuple[str | None, str | None]:
                 headers.setdefault(key.strip().lower(), value.strip())
         if headers:
             break
+    name, version = headers.get("name"), headers.get("version")
+    if name and version:
+        return name, version
     folder = re.fullmatch(_FOLDER, str(getattr(getattr(distribution, "_path", None), "name", "")))
-    name = headers.get("name") or (folder["name"].replace("_", "-") if folder else None)
-    version = headers.get("version") or (folder["version"] if folder else None)
-    return name, version
+    if folder is None:
+        return name, version
+    return name or folder["name"].replace("_", "-"), version or folder["version"]
 
 
 def _read_list(environ: Mapping[str, str], variable: str) -> tuple[str, ...] | None:

@@ -28,10 +28,19 @@ class _Manager(pluggy.PluginManager):
 
     specified: Collection[str] = ()
 
+    def __init__(self) -> None:
+        super().__init__(PROJECT)
+        self._options: dict[str, Any] = {}
+
     def parse_hookspec_opts(self, module_or_class: Any, name: str) -> Any:
         return super().parse_hookspec_opts(module_or_class, name) if name in self.specified else None
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        if name not in self._options:
+            self._options[name] = self._read_options(plugin, name)
+        return self._options[name]
+
+    def _read_options(self, plugin: Any, name: str) -> Any:
         if name.startswith("__"):
             return None
         if isinstance(plugin, ModuleType):
@@ -58,7 +67,7 @@ def find_implementations(obj: object, label: str) -> Implementations:
     [['MYLIB_LOGS']]
     """
     # one manager each: what one object's __eq__ or failed registration does reaches no other plugin
-    manager = _Manager(PROJECT)
+    manager = _Manager()
     marked: dict[str, object] = {}
     for name in dir(obj):
         options = manager.parse_hookimpl_opts(obj, name)
