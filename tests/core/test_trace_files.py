@@ -176,7 +176,7 @@ def test_directory_that_cannot_be_had_costs_one_warning(make: str, tmp_path: Pat
             trace.intern_string("a.py")
 
     warnings = shown(work)
-    assert warnings.startswith("complog: warning: PROBE_TRACE: cannot write to ")
+    assert warnings.startswith("complog: warning: set_trace(): cannot write to ")
     assert warnings.count("\n") == 1
     assert os.listdir(tmp_path) == ["file"]
     trace.close()

@@ -164,6 +164,16 @@ CHECKS: dict[str, tuple[str, object, object]] = {
         3,
         1,
     ),
+    "removed variable": (
+        """
+        environ(TORCH_LOGS="+dynamo")
+        del os.environ["TORCH_LOGS"]
+        logs._init_logs()
+        answer = dynamo().isEnabledFor(logging.DEBUG)
+        """,
+        True,
+        False,
+    ),
     "console": (
         """
         logs.set_logs(dynamo=logging.INFO)

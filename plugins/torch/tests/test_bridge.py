@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
+from plugins.torch.tests.conftest import Runner
 from tests.support.fake_distributions import make_distribution
 
 pytestmark = pytest.mark.torch
-
-
-def run(code: str, *, paths: tuple[Path, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("TORCH", "COMPLOG", "PYTHON"))}
-    environ["PYTHONPATH"] = os.pathsep.join(map(str, paths))
-    environ.update(variables)
-    return subprocess.run(
-        [sys.executable, "-c", dedent(code)], env=environ, capture_output=True, text=True, timeout=300, check=False
-    )
-
-
-@pytest.fixture
-def backend(tmp_path: Path) -> Path:
-    return make_distribution(
-        tmp_path,
-        "backend",
-        "3.2",
-        entry_points={"complog": {"backend": "backend_names"}},
-        modules={
-            "backend_names": """
-                from complog_core import Artifact, Component, hookimpl
-                states = []
-                @hookimpl
-                def complog_components():
-                    return [Component("backend", ["backend"])]
-                @hookimpl
-                def complog_artifacts():
-                    return [Artifact("tiles", "the tiles", off_by_default=True)]
-                @hookimpl
-                def complog_state_changed(state):
-                    states.append(state)
-            """
-        },
-    )
 
 
 def texts(stderr: str) -> list[str]:
     return [line.partition("] ")[2] for line in stderr.splitlines()]
 
 
-def test_third_party_names_work_in_the_variable(backend: Path) -> None:
+def test_third_party_names_work_in_the_variable(run: Runner, backend: Path) -> None:
     code = """
         import torch, logging, complog_torch
         assert complog_torch.is_active(), complog_torch.why_inactive()
@@ -67,7 +30,7 @@ def test_third_party_names_work_in_the_variable(backend: Path) -> None:
     assert texts(result.stderr) == ["[__tiles] tile line", "debug line", "dynamo line"]
 
 
-def test_set_logs_is_one_function_wherever_it_is_called(backend: Path) -> None:
+def test_set_logs_is_one_function_wherever_it_is_called(run: Runner, backend: Path) -> None:
     code = """
         import torch, complog, inspect, backend_names
         for call in (torch._logging.set_logs, torch._logging._internal.set_logs, complog.set_logs):
@@ -97,7 +60,7 @@ def test_set_logs_is_one_function_wherever_it_is_called(backend: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "word"), [("gaurds", "guards"), ("+help", "tiles"), ("help", "backend"), ("a b", "white")]
 )
-def test_import_of_torch_raises_a_value_error_that_is_not_wrapped(backend: Path, value: str, word: str) -> None:
+def test_import_of_torch_raises_a_bare_value_error(run: Runner, backend: Path, value: str, word: str) -> None:
     code = """
         try:
             import torch
@@ -108,40 +71,6 @@ def test_import_of_torch_raises_a_value_error_that_is_not_wrapped(backend: Path,
     result = run(code, paths=(backend,), TORCH_LOGS=value)
     assert result.returncode == 0, result.stderr
     assert word in result.stdout
-
-
-def test_names_of_torch_are_owned_by_the_family_that_describes_them(backend: Path) -> None:
-    code = """
-        import torch, complog
-        registry = complog.default_system.registry
-        registered = torch._logging._internal.log_registry
-        for name in list(registered.log_alias_to_log_qnames) + list(registered.artifact_names):
-            (entry,) = registry.lookup(name)
-            print(name, entry.owners[0].distribution, entry.description != "")
-    """
-    result = run(code, paths=(backend,))
-    assert result.returncode == 0, result.stderr
-    owners = dict(line.split()[:2] for line in result.stdout.splitlines())
-    assert owners["inductor"] == owners["output_code"] == "complog-inductor"
-    assert owners["guards"] == "complog-dynamo"
-    assert owners["tiles"] == "backend"
-    assert owners["torch"] == "complog"
-
-
-def test_names_that_only_torch_registers_are_known() -> None:
-    code = """
-        import torch, complog
-        torch._logging._internal.register_log("extra", "extra.logger")
-        torch._logging._internal.register_artifact("extra_art", "an extra", off_by_default=True)
-        log = torch._logging.getArtifactLogger("extra.logger", "extra_art")
-        assert not log.isEnabledFor(20)
-        torch._logging.set_logs(modules={"extra_art": True, "extra": 10})
-        log.debug("extra line")
-        print(complog.default_system.registry.lookup("extra_art")[0].owners[0].distribution)
-    """
-    result = run(code)
-    assert (result.returncode, result.stdout) == (0, "torch\n"), result.stderr
-    assert texts(result.stderr) == ["[__extra_art] extra line"]
 
 
 ORDERS = {
@@ -158,7 +87,7 @@ import complog, torch
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_import_order_does_not_matter(backend: Path, order: str) -> None:
+def test_import_order_does_not_matter(run: Runner, backend: Path, order: str) -> None:
     check = """
 import logging
 complog.getArtifactLogger("backend.x", "tiles").debug("tile line")
@@ -172,11 +101,11 @@ for name in torch._logging._internal.log_registry.get_log_qnames():
 
 
 @pytest.mark.parametrize("blank", ["", " "])
-def test_blank_variable_does_not_end_the_import(blank: str) -> None:
+def test_blank_variable_does_not_end_the_import(run: Runner, blank: str) -> None:
     assert run("import torch", TORCH_LOGS=blank).returncode == 0
 
 
-def test_switched_off_bridge_leaves_stock_torch() -> None:
+def test_switched_off_bridge_leaves_stock_torch(run: Runner) -> None:
     code = """
         import torch, complog, complog_torch, logging
         assert not complog_torch.is_active()
@@ -190,7 +119,7 @@ def test_switched_off_bridge_leaves_stock_torch() -> None:
     assert texts(result.stderr) == ["one line"]
 
 
-def test_names_that_stock_torch_will_refuse_are_named_with_the_fix(backend: Path) -> None:
+def test_names_that_stock_torch_will_refuse_are_named_with_the_fix(run: Runner, backend: Path) -> None:
     result = run("import complog", paths=(backend,), COMPLOG_TORCH="0", TORCH_LOGS="tiles,guards")
     assert result.returncode == 0
     assert "'tiles'" in result.stderr
@@ -198,7 +127,7 @@ def test_names_that_stock_torch_will_refuse_are_named_with_the_fix(backend: Path
     assert "COMPLOG_TORCH=0" in result.stderr
 
 
-def test_shut_door_is_opened_by_install_and_shut_again_by_uninstall(backend: Path) -> None:
+def test_shut_door_is_opened_by_install_and_shut_again_by_uninstall(run: Runner, backend: Path) -> None:
     code = """
         import torch, complog_torch, logging
         stock = dict(vars(torch._logging._internal)), dict(vars(torch._logging))
@@ -229,7 +158,7 @@ def test_shut_door_is_opened_by_install_and_shut_again_by_uninstall(backend: Pat
     assert texts(result.stderr) == ["[__tiles] tile line"]
 
 
-def test_fault_of_ours_leaves_stock_torch_and_one_line(tmp_path: Path) -> None:
+def test_fault_of_ours_leaves_stock_torch_and_one_line(run: Runner, tmp_path: Path) -> None:
     broken = make_distribution(tmp_path, "other", modules={"importlib_metadata": "raise RuntimeError('broken')"})
     code = """
         import torch, logging
@@ -244,7 +173,7 @@ def test_fault_of_ours_leaves_stock_torch_and_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variables", [{"COMPLOG_STRICT_PLUGINS": "0"}, {"TORCH_LOGS": "+backend"}])
-def test_broken_plugin_does_not_end_the_import(tmp_path: Path, variables: Mapping[str, str]) -> None:
+def test_broken_plugin_does_not_end_the_import(run: Runner, tmp_path: Path, variables: Mapping[str, str]) -> None:
     path = make_distribution(
         tmp_path,
         "backend",
@@ -256,7 +185,7 @@ def test_broken_plugin_does_not_end_the_import(tmp_path: Path, variables: Mappin
     assert "SystemExit" in result.stderr
 
 
-def test_real_compilation_prints_generated_code_and_the_third_partys_artifact(backend: Path) -> None:
+def test_real_compilation_prints_generated_code_and_the_third_partys_artifact(run: Runner, backend: Path) -> None:
     code = """
         import torch, complog
         log = complog.getArtifactLogger("backend.x", "tiles")
@@ -278,7 +207,7 @@ def test_real_compilation_prints_generated_code_and_the_third_partys_artifact(ba
 @pytest.mark.parametrize(
     "value", ["", "  ", "dynamo:WARNING", "dynamo:off,inductor/output_code", "+dynamo,tiles", "+dynamo"]
 )
-def test_uninstall_gives_stock_handlers_back_whatever_the_variable_holds(backend: Path, value: str) -> None:
+def test_uninstall_gives_stock_handlers_back_whatever_was_set(run: Runner, backend: Path, value: str) -> None:
     code = """
         import torch, complog_torch, logging
         complog_torch.uninstall()
@@ -290,7 +219,7 @@ def test_uninstall_gives_stock_handlers_back_whatever_the_variable_holds(backend
     assert result.returncode == 0, result.stderr
 
 
-def test_data_that_cannot_be_written_costs_torchs_own_callers_nothing(tmp_path: Path) -> None:
+def test_data_that_cannot_be_written_costs_torchs_own_callers_nothing(run: Runner, tmp_path: Path) -> None:
     code = """
         import torch
         metadata = lambda: {"name": "a", "encoding": "json"}
@@ -307,7 +236,7 @@ def test_data_that_cannot_be_written_costs_torchs_own_callers_nothing(tmp_path: 
     assert file.read_text().count('"artifact": {"name": "a"') == 5
 
 
-def test_trace_goes_on_after_a_capture_that_took_the_handler_off(tmp_path: Path) -> None:
+def test_trace_goes_on_after_a_capture_that_took_the_handler_off(run: Runner, tmp_path: Path) -> None:
     code = """
         import torch, complog, logging
         log = logging.getLogger("torch.__trace")
@@ -319,17 +248,3 @@ def test_trace_goes_on_after_a_capture_that_took_the_handler_off(tmp_path: Path)
     assert result.returncode == 0, result.stderr
     (file,) = tmp_path.iterdir()
     assert '"name": "after"' in file.read_text()
-
-
-def test_registration_that_cannot_be_read_spoils_no_other() -> None:
-    code = """
-        import torch, complog
-        internal = torch._logging._internal
-        internal.register_log("odd", 5)
-        internal.register_log("sound", "sound.logger")
-        torch._logging.set_logs(modules={"sound": 10})
-        assert complog.current_state().level("sound.logger") == 10
-    """
-    result = run(code)
-    assert result.returncode == 0, result.stderr
-    assert result.stderr.count("left out") == 1

@@ -251,6 +251,7 @@ class LogSystem(Engine):
             assembly.keywords,
             tuple(plugin.info for plugin in assembly.plugins),
             prefix=self.prefix,
+            variable=self.logs_variable,
             env_vars=assembly.env_vars,
             formats=tuple(sorted(assembly.formatters)),
             verbose=verbose,

@@ -32,26 +32,28 @@ def help_text(
     plugins: Sequence[PluginInfo],
     *,
     prefix: str,
+    variable: str | None = None,
     env_vars: Sequence[str] = (),
     formats: Sequence[str] = (),
     verbose: bool = False,
 ) -> str:
     """Return the help page: how to write settings, the variables, the names, and the plugins that did not load.
 
-    Artifacts that are not visible are left out unless `verbose`, which also adds flags and loggers. Lines are wrapped
-    at 100 columns, never cut.
+    `variable` holds the settings (None: `<prefix>_LOGS`). Artifacts that are not visible are left out unless `verbose`,
+    which also adds flags and loggers. Lines are wrapped at 100 columns, never cut.
 
     >>> page = help_text(Registry(), (), (), prefix="MYLIB", formats=("glog", "short"))
     >>> page.splitlines()[0]
     'MYLIB_LOGS chooses what is logged: items separated by commas, white space around them allowed.'
     """
+    variable = variable or f"{prefix}_LOGS"
     lines = [
-        f"{prefix}_LOGS chooses what is logged: items separated by commas, white space around them allowed.",
+        f"{variable} chooses what is logged: items separated by commas, white space around them allowed.",
         "",
-        *_describe_grammar(registry, prefix),
+        *_describe_grammar(registry, prefix, variable),
         "",
         "Variables",
-        *_table(_list_variables(keywords, prefix, env_vars, formats)),
+        *_table(_list_variables(keywords, prefix, variable, env_vars, formats)),
     ]
     components = [entry for entry in registry.entries if entry.kind == "component"]
     lines += ["", f"Components ({len(components)}): they take a level, and are at WARNING unless set"]
@@ -166,7 +168,7 @@ def names_table(registry: Registry) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _describe_grammar(registry: Registry, prefix: str) -> list[str]:
+def _describe_grammar(registry: Registry, prefix: str, variable: str) -> list[str]:
     component = _example(registry, "component") or "all"
     artifact = _example(registry, "artifact")
     named = artifact or component
@@ -190,10 +192,10 @@ def _describe_grammar(registry: Registry, prefix: str) -> list[str]:
         ("help, +help", f"this page, with every name for +help ({next_step(prefix)})"),
     ]
     rules = (
-        f"The most specific logger wins, whatever the order; for the same one the later item. While {prefix}_LOGS is "
+        f"The most specific logger wins, whatever the order; for the same one the later item. While {variable} is "
         "set, it alone counts; set_logs(), which takes the same names as keywords, is then checked but changes nothing."
     )
-    return [f'  {prefix}_LOGS="{first}" python program.py', "", *_table(rows), "", *_wrap(rules, 0)]
+    return [f'  {variable}="{first}" python program.py', "", *_table(rows), "", *_wrap(rules, 0)]
 
 
 def _example(registry: Registry, kind: Kind) -> str | None:
@@ -207,12 +209,12 @@ def _example(registry: Registry, kind: Kind) -> str | None:
 
 
 def _list_variables(
-    keywords: Keywords, prefix: str, env_vars: Sequence[str], formats: Sequence[str]
+    keywords: Keywords, prefix: str, variable: str, env_vars: Sequence[str], formats: Sequence[str]
 ) -> list[tuple[str, str]]:
     known = f"{', '.join(formats)}, or " if formats else ""
     rows = [
-        (f"{prefix}_LOGS", "the settings"),
-        *((name, f"further settings, read like {prefix}_LOGS and after it") for name in sorted(set(env_vars))),
+        (variable, "the settings"),
+        *((name, f"further settings, read like {variable} and after it") for name in sorted(set(env_vars))),
         (
             f"{prefix}_LOGS_OUT",
             "a file that gets every line too; {rank}, {local_rank}, {pid} and {host} in its name are filled in",

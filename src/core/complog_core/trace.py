@@ -131,7 +131,7 @@ class Trace:
         self._current()
         with self._lock:
             detailed = self._settings.detailed if detailed is None else detailed
-            changed = self._change(TraceSettings(path if path.strip() else None, detailed).settle())
+            changed = self._change(TraceSettings(path if path.strip() else None, detailed).settle(), "set_trace()")
         self._tell(changed)
 
     def close(self) -> None:
@@ -153,10 +153,12 @@ class Trace:
                 self.configure(self.context)
         return self._settings
 
-    def _change(self, settings: TraceSettings) -> bool:
+    def _change(self, settings: TraceSettings, source: str | None = None) -> bool:
         before = self._settings
         if settings.directory != before.directory:
-            self._record().writer.turn_to(settings.directory)
+            writer = self._record().writer
+            writer.variable = source or f"{self.prefix}_TRACE"
+            writer.turn_to(settings.directory)
         self._settings = settings
         return settings != before
 

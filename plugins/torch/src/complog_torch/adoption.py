@@ -78,9 +78,13 @@ class RegistryExchange:
             is_module = "." in name and loggers in (name, [name])
             if self._told.get(("component", name)) is not loggers and not is_module:
                 _add_readable(items, partial(Component, name, loggers), name)
-        artifacts = sorted((name for name in registry.artifact_names if ("artifact", name) not in self._told), key=str)
-        for name in artifacts:
-            _add_readable(items, partial(_read_artifact, registry, name), name)
+        for name in sorted(registry.artifact_names, key=str):
+            told = self._told.get(("artifact", name))
+            if told is not None and told != _read_artifact(registry, name):
+                del self._told["artifact", name]  # PyTorch's own registration since
+                told = None
+            if told is None:
+                _add_readable(items, partial(_read_artifact, registry, name), name)
         version = getattr(sys.modules.get("torch.version"), "__version__", "")
         return Adoption(PluginInfo("torch", "torch", version), tuple(items), FAMILIES)
 
@@ -99,7 +103,7 @@ class RegistryExchange:
             if name not in registry.artifact_names and isinstance(item, Artifact):
                 flags = (item.description, item.visible, item.off_by_default, item.log_format)
                 registry.register_artifact_name(name, *flags)
-                self._told["artifact", name] = None
+                self._told["artifact", name] = _read_artifact(registry, name)
 
     def _forget(self, kind: str, name: str, value: object) -> None:
         registry = self._registry

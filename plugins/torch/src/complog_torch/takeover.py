@@ -170,6 +170,11 @@ class Bridge:
                 logger.handlers = [handler for handler in logger.handlers if handler not in stock]
 
 
+for _name in DOORS:
+    # who calls one with wrong arguments is told so by the name that they called
+    getattr(Bridge, f"_{_name.lstrip('_')}").__qualname__ = _name
+
+
 def was_initialised() -> bool:
     """Return whether PyTorch has set up its logging already, as before 2.13 when it calls its entry points."""
     return sys.modules["torch._logging._internal"].LOG_TRACE_HANDLER is not None
