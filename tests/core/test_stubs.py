@@ -23,7 +23,7 @@ ALPHA = PluginInfo("alpha", "complog-alpha", "1.0", "complog_alpha")
 BETA = PluginInfo("beta", "beta-logs", "2.0", "beta_logs")
 RANKS = Keyword("ranks", "list[int] | None", None, "the ranks that log", env_var="{prefix}_LOGS_RANKS")
 KEYWORDS = ((BETA, RANKS),)
-FIXED = ["settings", "all", "modules", "names"]
+FIXED = ["settings", "all", "modules", "inherit", "names"]
 
 
 def build(*items: Component | Artifact) -> Registry:
@@ -41,7 +41,7 @@ REGISTRY = build(
 class TestSignature:
     def test_names_are_sorted_behind_the_fixed_ones_and_keywords(self) -> None:
         parameters = list(set_logs_signature(REGISTRY, KEYWORDS).parameters)
-        assert parameters == ["settings", "all", "modules", "ranks", "costs", "tiler", "tiles", "names"]
+        assert parameters == ["settings", "all", "modules", "inherit", "ranks", "costs", "tiler", "tiles", "names"]
 
     def test_kinds_and_annotations(self) -> None:
         parameters = set_logs_signature(REGISTRY, KEYWORDS).parameters

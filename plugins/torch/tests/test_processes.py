@@ -62,8 +62,11 @@ POOL = """
     from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
 
     if __name__ == "__main__":
+        if not os.environ["TORCH_LOGS"]:
+            torch._logging.set_logs(tiles=True, inherit=True)
         work(0)
-        os.environ["TORCH_LOGS"] = os.environ.get("LATER", os.environ["TORCH_LOGS"])
+        if "LATER" in os.environ:
+            os.environ["TORCH_LOGS"] = os.environ["LATER"]
         pool = AsyncCompile.process_pool()
         pids = {job.result(80) for job in [pool.submit(work, number) for number in (1, 2)]}
         assert os.getpid() not in pids
@@ -85,6 +88,13 @@ def run_pool(backend: Path, tmp_path: Path, start: str, **variables: str) -> Fin
 @pytest.mark.parametrize("start", ["subprocess", "fork"])
 def test_compile_workers_know_the_names(backend: Path, tmp_path: Path, start: str) -> None:
     done = run_pool(backend, tmp_path, start)
+    expect_tiles(done, 3)
+    assert done.stdout == "done\n"
+
+
+@pytest.mark.parametrize("start", ["subprocess", "fork", "spawn"])
+def test_compile_workers_get_what_the_program_hands_down(backend: Path, tmp_path: Path, start: str) -> None:
+    done = run_pool(backend, tmp_path, start, TORCH_LOGS="")
     expect_tiles(done, 3)
     assert done.stdout == "done\n"
 

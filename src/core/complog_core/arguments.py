@@ -18,10 +18,14 @@ _ON: Final = 10
 
 
 class Request(NamedTuple):
-    """What the API asked for last: settings in order, and the values of contributed keywords."""
+    """What the API asked for last: settings in order, and the values of contributed keywords.
+
+    `made` tells that somebody did ask, be it for nothing: what a parent process handed down does not count then.
+    """
 
     settings: tuple[Setting, ...] = ()
     keywords: Mapping[str, Any] = MappingProxyType({})
+    made: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.settings or self.keywords)
@@ -78,7 +82,7 @@ def read_arguments(
     problems += [problem for _, problem in resolution.problems]
     if problems:
         raise SettingsError("set_logs", tuple(dict.fromkeys(problems)), _list_valid(registry, keywords))
-    return Request(tuple(settings), values)
+    return Request(tuple(settings), values, made=True)
 
 
 def _in_order(arguments: Arguments, problems: list[str]) -> Iterable[tuple[str, object, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from .arguments import Request
 from .assembly import Assembly
 from .contributions import read_contribution
-from .environment import Texts, parse_texts, read_keywords
+from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
 from .formatters import make_formatter
@@ -48,18 +48,25 @@ def configure(
     world: World,
     help_page: Callable[[bool], str],
 ) -> Configuration:
-    """Let exactly one speak: the texts of the environment, else the API's request, else nobody.
+    """Let exactly one speak: the texts of the environment, else the API's request, else a parent process, else nobody.
 
     Raises HelpRequested where a text asks for help; every other problem is returned.
     """
     problems: Problems = []
-    source: Source = "environment" if texts else "api" if request else "default"
+    inherited = Request()
+    if not request.made and os.environ.get(name_inherited(prefix)):
+        from .inheritance import unpack
+
+        inherited = unpack(os.environ, prefix, assembly.keywords_by_name)
+    request = inherited or request
+    source: Source = "environment" if texts else "inherited" if inherited else "api" if request else "default"
     if texts:
         settings, problems = parse_texts(texts, help_page)
     else:
         settings = request.settings
-        # what the API asked for was valid then; a name that has become ambiguous since does not wait
-        world = world._replace(waiting=lambda: None, settled=lambda setting: False)
+        # what the API asked for was valid then; a name that has become ambiguous since does not wait. Where a parent
+        # process asked, other plugins may be installed or loaded, which is nobody's mistake
+        world = world._replace(waiting=lambda: None, settled=lambda setting: bool(inherited))
     resolution = resolve(settings, assembly.registry, world)
     problems += resolution.problems
     values, more = _read_values(assembly, prefix, request)

@@ -166,7 +166,7 @@ class Engine(Configurator):
 
         def pending() -> tuple[Setting, ...]:
             configuration = None if (living := engine()) is None else living._configuration
-            if configuration is None or living is None:
+            if configuration is None or living is None or configuration.state.source == "inherited":
                 return ()
             return tuple(each for each in configuration.resolution.pending if not living.is_settled(each))
 

@@ -1,8 +1,8 @@
-"""What the environment says to a system: settings texts, outputs and the values of keywords; read, never written."""
+"""What the environment says to a system: settings texts, outputs, keywords, and what parents hand to children."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 
 from .errors import HelpRequested
@@ -96,6 +96,30 @@ def read_outputs(
 def _read_text(environ: Mapping[str, str], variable: str) -> str | None:
     text = environ.get(variable, "")
     return text if text.strip() else None
+
+
+def name_inherited(prefix: str) -> str:
+    """Return the variable in which a parent process hands its settings down.
+
+    >>> name_inherited("TORCH")
+    'TORCH_LOGS_INHERITED'
+    """
+    return f"{prefix}_LOGS_INHERITED"
+
+
+def hand_down(environ: MutableMapping[str, str], prefix: str, packed: str | None) -> None:
+    """Let processes that are started from now on get `packed` (None: nothing).
+
+    >>> environ = {}
+    >>> hand_down(environ, "MYLIB", "{}")
+    >>> environ
+    {'MYLIB_LOGS_INHERITED': '{}'}
+    """
+    variable = name_inherited(prefix)
+    if packed is None:
+        environ.pop(variable, None)
+    elif packed != environ.get(variable):
+        environ[variable] = packed
 
 
 def read_keywords(

@@ -18,7 +18,7 @@ OFF: Final = sys.maxsize
 
 Kind = Literal["component", "artifact"]
 PluginStatus = Literal["loaded", "failed", "disabled", "set aside"]
-Source = Literal["environment", "api", "default"]
+Source = Literal["environment", "api", "inherited", "default"]
 
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from .faults import find_fault
 from .loading import Plugin, awaits_import, load_object, load_plugins, retry
 from .version import VERSION
 
@@ -66,3 +67,12 @@ def join(current: tuple[Plugin, ...], mine: tuple[Plugin, ...]) -> tuple[Plugin,
         return mine
     pairs = zip(current, mine, strict=True)
     return tuple(other if known.info.status == "set aside" else known for known, other in pairs)
+
+
+def with_news(plugin: Plugin, notes: Iterable[str]) -> Plugin:
+    """Return the plugin with what it has to say of itself, and with the fault that a hook of its has shown since."""
+    info = plugin.info._replace(notes=(*plugin.info.notes, *notes))
+    fault = find_fault(info)
+    if fault is not None and info.status == "loaded":
+        info = info._replace(status="failed", cause=fault[0], traceback=fault[1])
+    return plugin._replace(info=info)

@@ -47,6 +47,7 @@ def set_logs_signature(registry: Registry, keywords: Keywords) -> inspect.Signat
         Parameter("settings", Parameter.POSITIONAL_ONLY, default=None, annotation=str | None),
         Parameter("all", keyword_only, default=None, annotation=_LEVEL),
         Parameter("modules", keyword_only, default=None, annotation=_MODULES),
+        Parameter("inherit", keyword_only, default=False, annotation=bool),
     ]
     members += [
         Parameter(keyword.name, keyword_only, default=keyword.default, annotation=keyword.type) for _, keyword in found
@@ -87,6 +88,8 @@ def set_logs_doc(registry: Registry, keywords: Keywords, *, prefix: str) -> str:
         "    The default level of every component.",
         "modules: mapping of str to int | str | bool",
         f"    Names that are no legal keywords; {next_step(prefix)} lists all.",
+        "inherit: bool, default False",
+        "    Whether processes that are started from now on begin with these settings.",
     ]
     for owner, keyword in contributed(keywords):
         variable = keyword_variable(keyword, prefix)
@@ -112,6 +115,7 @@ def set_logs_stub(registry: Registry, keywords: Keywords, *, prefix: str) -> str
     names = parameters(registry, keywords)
     members = ["settings: str | None = None", "/", "*", "all: int | str | None = None"]
     members.append("modules: Mapping[str, int | str | bool | None] | None = None")
+    members.append("inherit: bool = False")
     members += [f"{keyword.name}: {_annotate(keyword)} = ..." for _, keyword in found]
     members += [
         f"{name}: {'int | str | None' if _takes_level(entries) else 'bool | None'} = None"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,11 +17,12 @@ from .configuration import gather
 from .configurator import forget_active
 from .contributions import check_artifact, check_component
 from .engine import Engine
+from .environment import hand_down, name_inherited
 from .errors import SettingsError
-from .faults import find_fault
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, LogState, PluginInfo
 from .registry import Item, Registry
+from .sources import with_news
 from .stubs import set_logs_doc, set_logs_signature
 from .telling import why_names_wait
 from .texts import help_text, unknown_name
@@ -62,9 +64,10 @@ class LogSystem(Engine):
             *,
             all: int | str | None = None,
             modules: Mapping[str, int | str | bool | None] | None = None,
+            inherit: bool = False,
             **names: Any,
         ) -> None:
-            change(Arguments(settings, all, modules, names))
+            change(Arguments(settings, all, modules, names), inherit)
 
         @contextmanager
         def logs(
@@ -73,10 +76,11 @@ class LogSystem(Engine):
             *,
             all: int | str | None = None,
             modules: Mapping[str, int | str | bool | None] | None = None,
+            inherit: bool = False,
             **names: Any,
         ) -> Iterator[LogState]:
             """Do what `set_logs` does for the length of a with block, then put the exact previous state back."""
-            with during(Arguments(settings, all, modules, names)) as state:
+            with during(Arguments(settings, all, modules, names), inherit) as state:
                 yield state
 
         self.set_logs = set_logs
@@ -91,28 +95,38 @@ class LogSystem(Engine):
 
     # -- settings
 
-    def _set_logs(self, arguments: Arguments) -> None:
+    def _set_logs(self, arguments: Arguments, inherit: bool) -> None:
         self._refuse_observers("set_logs")
-        assembly = self.ready()
-        request = self._read(arguments, assembly)
-        if self._environment_speaks(assembly):
-            return
-        self.reconfigure(request, reread=True)
+        self._ask(arguments, inherit)
 
     @contextmanager
-    def _logs(self, arguments: Arguments) -> Iterator[LogState]:
+    def _logs(self, arguments: Arguments, inherit: bool) -> Iterator[LogState]:
         self._refuse_observers("logs")
-        assembly = self.ready()
-        request = self._read(arguments, assembly)
-        before = self.remember()
-        speaks = not self._environment_speaks(assembly)
-        if speaks:
-            self.reconfigure(request, reread=True)
+        self.ready()
+        before, handed_down = self.remember(), os.environ.get(name_inherited(self.prefix))
+        speaks = self._ask(arguments, inherit)
         try:
             yield self.state()
         finally:
             if speaks:
+                hand_down(os.environ, self.prefix, handed_down)
                 self.recall(before)
+
+    def _ask(self, arguments: Arguments, inherit: object) -> bool:
+        assembly = self.ready()
+        if not isinstance(inherit, bool):
+            raise SettingsError("set_logs", (f"inherit={inherit!r} is neither True nor False",))
+        request = self._read(arguments, assembly)
+        packed = None
+        if inherit:
+            from .inheritance import pack
+
+            packed = pack(request)
+        if self._environment_speaks(assembly):
+            return False
+        self.reconfigure(request, reread=True)
+        hand_down(os.environ, self.prefix, packed)
+        return True
 
     def _read(self, arguments: Arguments, assembly: Assembly) -> Request:
         world = self.world(assembly, may_wait=False)
@@ -238,7 +252,7 @@ class LogSystem(Engine):
         for owner, ask in assembly.hooks.get("complog_plugin_notes", ()):
             given = gather(owner, ask, "complog_plugin_notes")
             notes.setdefault(str(owner), []).extend(given)
-        return tuple(_with_news(plugin, notes.get(str(plugin.info), ())) for plugin in assembly.plugins)
+        return tuple(with_news(plugin, notes.get(str(plugin.info), ())) for plugin in assembly.plugins)
 
     def help_message(self, verbose: bool = False) -> str:
         """Return the help page: the visible names, or with `verbose` all of them, and how settings are written."""
@@ -278,11 +292,3 @@ class LogSystem(Engine):
         self._outlets.retire(old, self._idle)
         self.trace.close()
         ownership.release(self)
-
-
-def _with_news(plugin: Plugin, notes: Iterable[str]) -> Plugin:
-    info = plugin.info._replace(notes=(*plugin.info.notes, *notes))
-    fault = find_fault(info)
-    if fault is not None and info.status == "loaded":
-        info = info._replace(status="failed", cause=fault[0], traceback=fault[1])
-    return plugin._replace(info=info)

@@ -40,7 +40,9 @@ class StateExchange:
             return None if now is self._current else now.request
         settings = [Setting(name, int(level), name) for name, level in now.log_qname_to_level.items()]
         settings += [Setting(name, logging.DEBUG, name) for name in sorted(now.artifact_names)]
-        return Request(tuple(settings), {} if self._current is None else self._current.request.keywords)
+        if self._current is None:  # nobody has asked for anything where nothing is set yet
+            return Request(tuple(settings), made=True) if settings else None
+        return Request(tuple(settings), self._current.request.keywords, made=True)
 
     def stop(self) -> None:
         """Leave a stock object in place that says the same."""
