@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from pythonjsonlogger.defaults import unknown_default
 from pythonjsonlogger.json import JsonEncoder
 
 DEEPEST: Final = 16
-"""How deep values may be nested; what lies deeper is a short text."""
+"""How deep values may be nested; what lies deeper has a placeholder."""
 
 MOST_ITEMS: Final = 100_000
 """How many items one value may have, those of its items included: a few lists in each other can stand for billions."""
@@ -78,7 +77,7 @@ class _Reader:
         if id(value) in self._around:
             return "<contains itself>"
         if depth >= DEEPEST:
-            return _escape_surrogates(reprlib.repr(value))
+            return f"<{kind.__name__}, too deep>"
         self._around.add(id(value))
         try:
             if is_mapping:
