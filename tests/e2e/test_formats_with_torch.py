@@ -71,13 +71,9 @@ def test_name_that_only_complog_knows_is_a_format_where_complog_is_imported_firs
 @pytest.mark.parametrize("verbose", ["0", "1"])
 def test_exception_of_a_graph_break_is_in_fields_only_if_dynamo_is_verbose(tmp_path: Path, verbose: str) -> None:
     program = """
-    import complog, torch
-
-    def breaking(x):
-        torch._dynamo.graph_break()
-        return x * 2
-
-    torch.compile(breaking, backend="eager")(torch.ones(2))
+    import complog, torch, torch._dynamo.config
+    log = torch._logging.getArtifactLogger("torch._dynamo.convert_frame", "graph_breaks")
+    log.debug("text", exc_info=ValueError("why"))
     """
     variables = {"TORCH_LOGS": "graph_breaks", "TORCH_LOGS_FORMAT": "json", "TORCHDYNAMO_VERBOSE": verbose}
     result = run_program(program, tmp_path, env=variables)
