@@ -91,6 +91,16 @@ class HostileKey:
         raise RuntimeError
 
 
+class Nameless(type):
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        raise RuntimeError
+
+
+class OfNoName(Leaving, metaclass=Nameless):
+    pass
+
+
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 RING: dict[str, Any] = {}
@@ -112,6 +122,7 @@ STRANGE: list[tuple[str, object]] = [
     ("hostile text", HostileText("é\ud800")),
     ("leaving", Leaving()),
     ("liar", Liar()),
+    ("of no name", [OfNoName, OfNoName(), {OfNoName(): 1}]),
     ("cycle", CYCLE),
     ("ring", RING),
     ("cyclic dataclass", STEPS),

@@ -20,6 +20,7 @@ MORE: Final = "..."
 """What stands for the items that are too many."""
 
 _ENCODER: Final = JsonEncoder()
+_TYPE_NAME: Final = vars(type)["__name__"].__get__
 _LONGEST_INT: Final = 64
 _SEQUENCES: Final = (list, tuple, set, frozenset)
 
@@ -30,6 +31,8 @@ def make_plain(value: object) -> Any:
     >>> make_plain({1: (2, {3}), "loss": float("nan"), "raw": b"raw"})
     {'1': [2, [3]], 'loss': 'nan', 'raw': 'cmF3'}
     """
+    if type(value) is str and value.isascii():
+        return value
     return _Reader().read(value, 0)
 
 
@@ -44,7 +47,7 @@ def write_out(value: object) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # somebody's __str__ may do anything
-        return f"<{type(value).__name__}: its text raised {type(error).__name__}>"
+        return f"<{_name_type(value)}: its text raised {_name_type(error)}>"
 
 
 class _Reader:
@@ -77,7 +80,7 @@ class _Reader:
         if id(value) in self._around:
             return "<contains itself>"
         if depth >= DEEPEST:
-            return f"<{kind.__name__}, too deep>"
+            return f"<{_name_type(value)}, too deep>"
         self._around.add(id(value))
         try:
             if is_mapping:
@@ -98,7 +101,7 @@ class _Reader:
             self._left -= 1
             name = _name_key(key)
             while name in plain:  # 1 and "1" are two keys
-                name += f" ({type(key).__name__})"
+                name += f" ({_name_type(key)})"
             plain[name] = self.read(item, depth + 1)
         return plain
 
@@ -136,7 +139,12 @@ def _name_key(key: object) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException:
-        return f"<{type(key).__name__}>"
+        return f"<{_name_type(key)}>"
+
+
+def _name_type(value: object) -> str:
+    # past a metaclass, which may do anything where it is asked for the name
+    return str(_TYPE_NAME(type(value)))
 
 
 def _escape_surrogates(text: str) -> str:
