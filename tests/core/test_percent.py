@@ -11,7 +11,7 @@ import pytest
 from complog_core import report
 from complog_core.builtins import complog_formatters
 from complog_core.errors import FormatError
-from complog_core.formatters import GlogFormatter, make_formatter
+from complog_core.formatters import BrokenFormatError, GlogFormatter, make_formatter
 from complog_core.model import Artifact, Field
 
 VARIABLE = "MYLIB_LOGS_FORMAT"
@@ -122,9 +122,12 @@ def leave() -> logging.Formatter:
 @pytest.mark.parametrize(
     "factory", [leave, lambda: 1 / 0, lambda: None, lambda: "%(message)s", logging.Formatter.format]
 )
-def test_broken_factory_is_named(factory: Any) -> None:
-    with pytest.raises(FormatError, match=r"'mine': its factory .*test_percent|'mine': its factory logging"):
+def test_broken_factory_is_named_and_no_settings_error(factory: Any) -> None:
+    with pytest.raises(
+        BrokenFormatError, match=r"'mine' of (\S*test_percent|logging)\.\S+, instead of which"
+    ) as caught:
         choose("mine", {"mine": factory})
+    assert not isinstance(caught.value, ValueError)
 
 
 def test_plugin_formatter_is_bound_and_may_subclass_the_default() -> None:

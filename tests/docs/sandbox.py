@@ -41,7 +41,7 @@ class Sandbox:
         for project in PROJECTS:
             told = read_project(ROOT / project)
             make_distribution(self.site, told["name"], told["version"], entry_points=told.get("entry-points"))
-        for dependency in ("pluggy", "importlib-metadata"):
+        for dependency in ("pluggy", "importlib-metadata", "python-json-logger"):
             _link_with_requirements(dependency, self.site)
         self._add_command("python", f'exec "{sys.executable}" -S "$@"')
         self._add_command("complog", f'exec "{sys.executable}" -S -m complog "$@"')

@@ -317,6 +317,28 @@ def test_trace_id_filter_leaves_a_blank_line_or_nothing_out_in_stock_and_drops_r
     assert run(LOG_TEXT, "", tmp_path, **formatted).stderr == ""
 
 
+LOG_BREAK = """
+import logging, os, torch
+os.environ["TORCH_LOGS"] = "graph_breaks"
+torch._logging._init_logs()
+log = torch._logging.getArtifactLogger("torch._dynamo.x", "graph_breaks")
+try:
+    raise ValueError("secret")
+except ValueError:
+    log.info("text", exc_info=True)
+"""
+
+
+def test_hidden_exception_is_shown_with_a_format_in_stock_and_never_with_the_bridge(tmp_path: Path) -> None:
+    formatted = {"TORCH_LOGS_FORMAT": "%(message)s"}
+    assert "secret" not in run(LOG_BREAK, "", tmp_path, COMPLOG_TORCH="0").stderr
+    assert "secret" in run(LOG_BREAK, "", tmp_path, COMPLOG_TORCH="0", **formatted).stderr
+    assert "secret" not in run(LOG_BREAK, "", tmp_path).stderr
+    assert run(LOG_BREAK, "", tmp_path, **formatted).stderr == "text\n"
+
+
 def test_every_row_is_tried() -> None:
     rows = re.findall(r"^\| (.*?) \|.*<!-- (.*?) -->$", read("docs/differences.md"), re.MULTILINE)
-    assert sorted(check for _, check in rows) == sorted([*CHECKS, "blank", "typo", "bad format", "trace id"])
+    assert sorted(check for _, check in rows) == sorted(
+        [*CHECKS, "blank", "typo", "bad format", "trace id", "hidden exception"]
+    )

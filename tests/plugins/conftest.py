@@ -45,6 +45,7 @@ class Workshop:
             folder.mkdir()
             _link_with_requirements("pluggy", folder)
             _link_with_requirements("importlib-metadata", folder)
+            _link_with_requirements("python-json-logger", folder)
         return folder
 
     def run(self, script: str, *paths: Path, **variables: str) -> subprocess.CompletedProcess[str]:

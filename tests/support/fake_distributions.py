@@ -94,7 +94,7 @@ def dependencies() -> Path:
     """Return a folder with complog's dependencies and nothing else of what this environment has installed."""
     folder = Path(tempfile.mkdtemp(prefix="complog-dependencies-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    wanted = ["pluggy", "importlib_metadata"]
+    wanted = ["pluggy", "importlib_metadata", "python_json_logger"]
     for name in wanted:
         distribution = importlib.metadata.distribution(name)
         wanted += [

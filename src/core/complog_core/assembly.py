@@ -38,6 +38,7 @@ class Assembly(NamedTuple):
     formatters: Mapping[str, Callable[[], logging.Formatter]] = MappingProxyType({})
     env_vars: tuple[str, ...] = ()
     hooks: Mapping[str, tuple[Hook, ...]] = MappingProxyType({})
+    format_owners: Mapping[str, PluginInfo] = MappingProxyType({})
 
     @property
     def keywords_by_name(self) -> dict[str, Keyword]:
@@ -58,6 +59,7 @@ def assemble(plugins: Iterable[Plugin], runtime: Iterable[Item] = (), adoption: 
     checked = _without_clashes(tuple(plugins))
     contributions: list[Contribution] = []
     formatters: dict[str, Callable[[], logging.Formatter]] = {}
+    format_owners: dict[str, PluginInfo] = {}
     env_vars: list[str] = []
     keywords: dict[str, tuple[PluginInfo, Keyword]] = {}
     hooks: dict[str, list[Hook]] = {}
@@ -74,6 +76,7 @@ def assemble(plugins: Iterable[Plugin], runtime: Iterable[Item] = (), adoption: 
                 text = f"the format {name!r} of {plugin.info} is ignored: another plugin has that name"
                 report.warn_once(("format", name, plugin.info.family), text)
             formatters.setdefault(name, factory)
+            format_owners.setdefault(name, plugin.info)
         for hook, functions in plugin.hooks.items():
             hooks.setdefault(hook, []).extend((plugin.info, function) for function in functions)
     if adoption is not None:
@@ -86,6 +89,7 @@ def assemble(plugins: Iterable[Plugin], runtime: Iterable[Item] = (), adoption: 
         formatters,
         tuple(sorted(set(env_vars))),
         {hook: tuple(functions) for hook, functions in hooks.items()},
+        format_owners,
     )
 
 

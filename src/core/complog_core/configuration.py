@@ -14,7 +14,7 @@ from .contributions import read_contribution
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
-from .formatters import make_formatter
+from .formatters import BrokenFormatError, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
@@ -33,6 +33,8 @@ class Configuration(NamedTuple):
     problems: tuple[tuple[str, str], ...]
     names: frozenset[str] = frozenset()
     """What the settings name, as it was written."""
+    kind: type[SettingsError] = SettingsError
+    """The error that the problems are: FormatError or OutputError where they all are."""
 
     @property
     def names_something(self) -> bool:
@@ -99,6 +101,15 @@ def _read_values(assembly: Assembly, prefix: str, request: Request) -> tuple[dic
     return values, problems
 
 
+class Built(NamedTuple):
+    """A pipeline, the state with the outputs that could be had, the problems, and the kind of error that they are."""
+
+    pipeline: Pipeline
+    state: LogState
+    problems: tuple[tuple[str, str], ...] = ()
+    kind: type[SettingsError] = SettingsError
+
+
 class Outlets:
     """Builds the pipeline that belongs to a state, reusing the file that is open, and closes what is left behind."""
 
@@ -107,8 +118,8 @@ class Outlets:
         self._artifacts = artifacts
         self.out_variable = f"{prefix}_LOGS_OUT"
 
-    def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> tuple[Pipeline, LogState, Problems]:
-        """Return the new pipeline, the state with the outputs that could be had, and the problems."""
+    def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
+        """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
         problems: Problems = []
         owners: list[tuple[object, PluginInfo]] = []
         for owner, keyword in assembly.keywords:
@@ -120,10 +131,18 @@ class Outlets:
         fields = _first_of_each_name(self._gather(assembly, "complog_record_fields", owners))
         filters = tuple(self._gather(assembly, "complog_filters", owners))
         outputs = state.outputs
+        kinds: set[type[SettingsError]] = set()
+        owner_of_format = assembly.format_owners.get((outputs.format or "").strip())
         try:
             formatter = self._formatter(assembly, outputs.format, fields)
-        except SettingsError as error:
-            problems += [(error.source, problem) for problem in error.problems]
+            if owner_of_format is not None:
+                owners.append((getattr(formatter, "inner", formatter), owner_of_format))
+        except (SettingsError, BrokenFormatError) as error:
+            if isinstance(error, SettingsError):
+                problems += [(error.source, problem) for problem in error.problems]
+                kinds.add(type(error))
+            elif owner_of_format is not None:
+                note_fault(owner_of_format, error.what, error.cause, may_raise=True)
             outputs = outputs._replace(format=None)
             formatter = self._formatter(assembly, None, fields)
         file: FileOutput | None = None
@@ -133,6 +152,7 @@ class Outlets:
                 outputs = outputs._replace(path=file.path)
             except SettingsError as error:
                 problems += [(error.source, problem) for problem in error.problems]
+                kinds.add(type(error))
                 outputs = outputs._replace(path=None)
         handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs))
         remember_owners(self._prefix, owners)
@@ -144,7 +164,8 @@ class Outlets:
             handlers=handlers,
             propagate=outputs.propagate,
         )
-        return pipeline, state._replace(outputs=outputs), problems
+        kind = kinds.pop() if len(kinds) == 1 else SettingsError
+        return Built(pipeline, state._replace(outputs=outputs), tuple(problems), kind)
 
     def retire(self, old: Pipeline, new: Pipeline) -> None:
         """Close the file and the contributed handlers of `old` that `new` does not use."""
@@ -159,7 +180,14 @@ class Outlets:
 
     def _formatter(self, assembly: Assembly, name: str | None, fields: tuple[Field, ...]) -> logging.Formatter:
         variable = f"{self._prefix}_LOGS_FORMAT"
-        return make_formatter(name, assembly.formatters, fields, self._artifacts, variable=variable)
+        return make_formatter(
+            name,
+            assembly.formatters,
+            fields,
+            self._artifacts,
+            variable=variable,
+            find_components=assembly.registry.components_above,
+        )
 
     def _open(self, template: str, current: Pipeline) -> FileOutput:
         if current.file is not None and current.file.template == template:

@@ -15,7 +15,7 @@ from .assembler import Assembler
 from .assembly import Assembly, Hook
 from .configuration import Configuration, Outlets, configure
 from .environment import Texts, read_outputs, read_texts
-from .errors import HelpRequested
+from .errors import HelpRequested, SettingsError
 from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
 from .model import LogState, Setting
@@ -43,6 +43,7 @@ class Change(NamedTuple):
     overridden: list[tuple[logging.Logger, int]]
     page: str
     bad: tuple[tuple[str, str], ...] | None
+    kind: type[SettingsError]
 
 
 class Configurator(Assembler):
@@ -105,13 +106,13 @@ class Configurator(Assembler):
             if late:
                 texts = texts.without(self._refused)
             asked = self._request if request is None else request
-            page, bad = "", None
+            page, bad, kind = "", None, SettingsError
             try:
                 configuration, pipeline = self._compute(assembly, texts, asked, old)
             except HelpRequested as error:
                 page = str(error)
             else:
-                bad = configuration.problems if strict else None
+                bad, kind = configuration.problems if strict else None, configuration.kind
             refused = frozenset(texts.texts) if page or bad else self._refused if late else frozenset()
             if page or bad:
                 if bad:
@@ -138,7 +139,7 @@ class Configurator(Assembler):
                         self._observers.note(configuration.state, hooks)
                     break
             self._outlets.retire(pipeline, self._sink.pipeline)
-        return Change(assembly, configuration, old, pipeline, overridden, page, bad)
+        return Change(assembly, configuration, old, pipeline, overridden, page, bad, kind)
 
     def _compute(
         self, assembly: Assembly, texts: Texts, request: Request, old: Pipeline
@@ -146,8 +147,11 @@ class Configurator(Assembler):
         configuration = self._configure(assembly, texts, request)
         if not self._is_active(configuration):
             return configuration, self._idle
-        pipeline, state, problems = self._outlets.build(assembly, configuration.state, old)
-        return configuration._replace(state=state, problems=(*configuration.problems, *problems)), pipeline
+        built = self._outlets.build(assembly, configuration.state, old)
+        if built.problems:
+            kind = configuration.kind if configuration.problems else built.kind
+            configuration = configuration._replace(problems=(*configuration.problems, *built.problems), kind=kind)
+        return configuration._replace(state=built.state), built.pipeline
 
     def _configure(self, assembly: Assembly, texts: Texts, request: Request) -> Configuration:
         outputs, problems = read_outputs(os.environ, self.prefix, self.out_variable)

@@ -136,7 +136,7 @@ class Engine(Configurator):
         if change.page:
             report.show_once((self.prefix, "help"), change.page)
         if change.bad:
-            raise join_problems(change.bad)
+            raise join_problems(change.bad, change.kind)
 
     def adopt_artifact_logger(self, logger: logging.Logger, module: str, name: str) -> None:
         """Make `logger` the artifact logger of `module` for the artifact `name`, configured now and from now on.

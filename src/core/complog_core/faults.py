@@ -36,7 +36,7 @@ def note_fault(owner: PluginInfo | str, what: str, error: BaseException, *, may_
     """
     if isinstance(error, KeyboardInterrupt):
         raise error
-    cause = f"{what} {error if isinstance(error, Fault) else describe(error)}"
+    cause = f"{what} {describe(error)}"
     if str(owner) not in _causes:
         _causes[str(owner)] = (cause, _trace(error))
     value = hint = ""
@@ -46,7 +46,8 @@ def note_fault(owner: PluginInfo | str, what: str, error: BaseException, *, may_
     text = f"{owner}{value}: {cause}{hint}"
     if may_raise and is_strict():
         raise PluginError(text) from error
-    report.warn_once(("fault", str(owner), cause), text)
+    # what is raised while records are written may have another text for each of them
+    report.warn_once(("fault", str(owner), cause if may_raise else (what, type(error))), text)
 
 
 def note_fault_of(thing: object, what: str, error: BaseException) -> None:
@@ -72,7 +73,7 @@ def find_fault(owner: PluginInfo) -> tuple[str, str] | None:
 
 
 def describe(error: BaseException) -> str:
-    """Return `raised Type: text` on one line.
+    """Return `raised Type: text` on one line; of a Fault the text alone, which says what is wrong by itself.
 
     >>> describe(ValueError("two\\nlines"))
     'raised ValueError: two lines'
@@ -81,6 +82,8 @@ def describe(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:
         text = "its text cannot be had"
+    if isinstance(error, Fault):
+        return text
     return f"raised {type(error).__name__}: {text}" if text else f"raised {type(error).__name__}"
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .errors import FormatError
-from .faults import note_fault_of
+from .faults import Fault, describe, note_fault_of
 from .percent import PercentFormatter, check_format, list_formats, nearest_text
-from .rendering import warn_once
+from .rendering import HeedingFormatter, hide_exception, shows_exception, warn_once
 
 if TYPE_CHECKING:
     from .model import Artifact, Field
@@ -130,9 +130,9 @@ class GlogFormatter(logging.Formatter):
         if artifact is not None and artifact.log_format is not None:
             custom = self._custom(artifact)
             if custom is not None:
-                return custom.format(record)
+                return custom.format(hide_exception(record, artifact))
         record.message = text = record.getMessage()
-        if (record.exc_info or record.exc_text) and _shows_exception(artifact):
+        if (record.exc_info or record.exc_text) and shows_exception(artifact):
             exception = self._exception(record)
             if exception:
                 text = _below(text, exception)
@@ -172,17 +172,21 @@ def _below(text: str, more: str) -> str:
     return text + more if text.endswith("\n") else f"{text}\n{more}"
 
 
-def _shows_exception(artifact: Artifact | None) -> bool:
-    if artifact is None:
-        return True
-    shown = artifact.show_exception
-    if not callable(shown):
-        return shown
-    try:
-        return bool(shown())
-    except BaseException as error:
-        note_fault_of(shown, f"show_exception of the artifact {artifact.name!r}", error)
-        return True
+class BrokenFormatError(Exception):
+    """A registered format whose factory, or formatter's `bind`, fails: `what` names it, `cause` is what was raised.
+
+    It is the plugin's fault and not that of whoever chose the format, so it is no SettingsError.
+    """
+
+    def __init__(self, name: str, factory: object, cause: BaseException) -> None:
+        where = f"{getattr(factory, '__module__', '?')}.{getattr(factory, '__qualname__', type(factory).__qualname__)}"
+        self.what = f"the format {name!r} of {where}, instead of which the default line is used,"
+        self.cause = cause
+        super().__init__(f"{self.what} {describe(cause)}")
+
+
+def _find_none(logger_name: str) -> Sequence[str]:
+    return ()
 
 
 def make_formatter(
@@ -192,10 +196,12 @@ def make_formatter(
     artifacts: Mapping[str, Artifact],
     *,
     variable: str,
+    find_components: Callable[[str], Sequence[str]] = _find_none,
 ) -> logging.Formatter:
     """Return the formatter that a format's text asks for: None or blank, a registered name, or a %-format.
 
-    Raises FormatError, whose source is `variable`, for anything else and for a %-format that cannot render a record.
+    Raises FormatError, whose source is `variable`, for anything else and for a %-format that cannot render a record,
+    and BrokenFormatError where the format's own factory fails.
 
     >>> type(make_formatter(None, {}, (), {}, variable="TORCH_LOGS_FORMAT")).__name__
     'GlogFormatter'
@@ -210,12 +216,13 @@ def make_formatter(
         return glog
     name = fmt.strip()
     if name in factories:
-        return _call_factory(name, factories[name], fields, artifacts, variable)
+        made = _call_factory(name, factories[name], fields, artifacts, find_components)
+        return made if type(made) is GlogFormatter else HeedingFormatter(made, artifacts)
     if "%(" in fmt:
         problems = check_format(fmt)
         if problems:
             raise FormatError(variable, (*problems[:-1], problems[-1] + list_formats(factories)))
-        return PercentFormatter(fmt, glog.prefix)
+        return HeedingFormatter(PercentFormatter(fmt, glog.prefix), artifacts)
     problem = f"{fmt!r}: neither a registered format nor a %-format such as '%(levelname)s %(message)s'"
     raise FormatError(variable, (f"{problem}{nearest_text(name, factories)}{list_formats(factories)}",))
 
@@ -225,17 +232,18 @@ def _call_factory(
     factory: Callable[[], logging.Formatter],
     fields: Sequence[Field],
     artifacts: Mapping[str, Artifact],
-    variable: str,
+    find_components: Callable[[str], Sequence[str]],
 ) -> logging.Formatter:
     try:
         made: object = factory()
         if not isinstance(made, logging.Formatter):
-            raise TypeError(f"it returned {type(made).__name__}, not a logging.Formatter")
+            raise Fault(f"is no logging.Formatter but a {type(made).__name__}")
         bind = getattr(made, "bind", None)
         if bind is not None:
             bind(fields, artifacts)
-    except (Exception, SystemExit) as error:
-        where = f"{getattr(factory, '__module__', '?')}.{getattr(factory, '__qualname__', type(factory).__qualname__)}"
-        problem = f"{name!r}: its factory {where} failed: {type(error).__name__}: {error}"
-        raise FormatError(variable, (problem,)) from error
+        bind_components = getattr(made, "bind_components", None)
+        if bind_components is not None:
+            bind_components(find_components)
+    except BaseException as error:
+        raise BrokenFormatError(name, factory, error) from error
     return made

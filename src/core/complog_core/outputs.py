@@ -33,7 +33,7 @@ def _fill(place: str, environ: Mapping[str, str]) -> str:
     if place == "pid":
         return str(os.getpid())
     if place == "host":
-        return _host()
+        return host_name()
     for variable in _RANKS if place == "rank" else ("LOCAL_RANK",):
         text = environ.get(variable, "").strip()
         if text.isdecimal():
@@ -41,7 +41,8 @@ def _fill(place: str, environ: Mapping[str, str]) -> str:
     return "0"
 
 
-def _host() -> str:
+def host_name() -> str:
+    """Return the name of this machine."""
     if hasattr(os, "uname"):
         return os.uname().nodename
     import socket

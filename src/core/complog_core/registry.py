@@ -133,6 +133,11 @@ class Registry(NamedTuple):
         """Return the nearest registered logger that is `logger_name` or an ancestor of it."""
         return nearest_above(logger_name, self.loggers)
 
+    def components_above(self, logger_name: str) -> tuple[str, ...]:
+        """Return the names of the components that the nearest registered logger belongs to."""
+        nearest = self.registered_above(logger_name)
+        return () if nearest is None else tuple(dict.fromkeys(entry.name for entry in self.loggers[nearest]))
+
 
 def parent_of(logger_name: str) -> str:
     """Return the dotted name above, "" for a top-level one.

@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 from . import report
+from .faults import Fault, note_fault_of
+
+if TYPE_CHECKING:
+    from .model import Artifact
 
 _PLAIN: Final = frozenset({str, int, float, bool, bytes, complex, type(None)})
 _BARE: Final = logging.Formatter(logging.BASIC_FORMAT)
@@ -23,18 +27,76 @@ def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
     >>> render(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None), logging.Formatter())
     'hello'
     """
+    if isinstance(formatter, HeedingFormatter):
+        record, formatter = formatter.heed(record), formatter.inner
     try:
         text: object = formatter.format(record)
         if isinstance(text, str):
             return text
-        fault = f"returned {type(text).__name__}"
+        fault: BaseException = Fault(f"returned {type(text).__name__}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin's formatter may do anything; what the message raises comes again below
-        fault = f"raised {error!r}"
+        fault = error
     bare = _BARE.format(record)
-    warn_once(("formatter", type(formatter)), f"formatter {type(formatter).__qualname__} {fault}")
+    try:
+        note_fault_of(formatter, f"the formatter {type(formatter).__qualname__}", fault)
+    except Exception:  # the stream it goes to is somebody's
+        pass
     return bare
+
+
+def shows_exception(artifact: Artifact | None) -> bool:
+    """Return whether exceptions are printed with the artifact's records at this moment; so they are for None.
+
+    >>> shows_exception(None)
+    True
+    """
+    if artifact is None:
+        return True
+    shown = artifact.show_exception
+    if not callable(shown):
+        return shown
+    try:
+        return bool(shown())
+    except BaseException as error:
+        note_fault_of(shown, f"show_exception of the artifact {artifact.name!r}", error)
+        return True
+
+
+def hide_exception(record: logging.LogRecord, artifact: Artifact | None) -> logging.LogRecord:
+    """Return the record itself, or a copy without its exception where the artifact shows none.
+
+    >>> record = logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), (ValueError, ValueError(), None))
+    >>> hide_exception(record, None) is record
+    True
+    """
+    if not (record.exc_info or record.exc_text) or shows_exception(artifact):
+        return record
+    bare = object.__new__(type(record))
+    bare.__dict__.update(record.__dict__, exc_info=None, exc_text=None)
+    return bare
+
+
+class HeedingFormatter(logging.Formatter):
+    """Gives another formatter, `inner`, each record, without its exception where the record's artifact shows none.
+
+    >>> HeedingFormatter(logging.Formatter(), {}).format(logging.LogRecord("a", 20, "/x/y.py", 3, "hello", (), None))
+    'hello'
+    """
+
+    def __init__(self, inner: logging.Formatter, artifacts: Mapping[str, Artifact]) -> None:
+        super().__init__()
+        self.inner = inner
+        self._artifacts = artifacts
+
+    def heed(self, record: logging.LogRecord) -> logging.LogRecord:
+        """Return what `inner` is to see of the record."""
+        return hide_exception(record, self._artifacts.get(record.name))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return what `inner` makes of the record."""
+        return self.inner.format(self.heed(record))
 
 
 def settle_message(record: logging.LogRecord) -> logging.LogRecord:

@@ -61,8 +61,8 @@ def tell_at_exit(pending: Callable[[], Iterable[Setting]], explain: Callable[[st
     atexit.register(tell_of_pending)
 
 
-def join_problems(problems: Iterable[tuple[str, str]]) -> SettingsError:
-    """Return one error for problems given as (variable, problem).
+def join_problems(problems: Iterable[tuple[str, str]], kind: type[SettingsError] = SettingsError) -> SettingsError:
+    """Return one error of this kind for problems given as (variable, problem).
 
     >>> str(join_problems([("A", "bad"), ("B", "worse")])).splitlines()
     ['A and B: 2 problems', '  A: bad', '  B: worse']
@@ -70,8 +70,8 @@ def join_problems(problems: Iterable[tuple[str, str]]) -> SettingsError:
     listed = tuple(problems)
     variables = list(dict.fromkeys(variable for variable, _ in listed))
     if len(variables) == 1:
-        return SettingsError(variables[0], tuple(problem for _, problem in listed))
-    return SettingsError(" and ".join(variables), tuple(f"{variable}: {problem}" for variable, problem in listed))
+        return kind(variables[0], tuple(problem for _, problem in listed))
+    return kind(" and ".join(variables), tuple(f"{variable}: {problem}" for variable, problem in listed))
 
 
 def _is_lenient() -> bool:

@@ -7,14 +7,18 @@ it is.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import sys
+from collections.abc import Iterator
 
 from .imports import after_import
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "autoload", "install", "is_active", "uninstall", "why_inactive"]
 
+_FORMAT = "TORCH_LOGS_FORMAT"
 _NOT_IMPORTED = "PyTorch has not been imported"
 _reason = _NOT_IMPORTED
 
@@ -103,6 +107,28 @@ def _warn(text: str) -> None:
             sys.stderr.write(f"complog: warning: {text}\n")
 
 
+@contextlib.contextmanager
+def _without_foreign_format() -> Iterator[None]:
+    # stock PyTorch reads the format while it defines its functions, and ends with an error at a name that only we know
+    text = os.environ.get(_FORMAT)
+    if text is None or text in ("short", "basic") or _is_percent_format(text):
+        yield
+        return
+    del os.environ[_FORMAT]
+    try:
+        yield
+    finally:
+        os.environ[_FORMAT] = text
+
+
+def _is_percent_format(text: str) -> bool:
+    try:
+        logging.Formatter(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _watch() -> None:
     global _reason
     if is_switched_off():
@@ -110,7 +136,7 @@ def _watch() -> None:
     elif "torch" not in sys.modules or getattr(getattr(sys.modules["torch"], "__spec__", None), "_initializing", False):
         # everything that PyTorch registers by itself is registered, and nothing is read, when this package is done;
         # an import that is under way may be one that calls no entry points
-        after_import("torch._logging", autoload)
+        after_import("torch._logging", autoload, _without_foreign_format)
     else:
         _reason = "PyTorch was imported without it; complog_torch.install() takes over"
 

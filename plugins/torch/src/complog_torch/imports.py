@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+
+Surrounding = Callable[[], AbstractContextManager[None]]
 
 
 class _Watcher:
     """A finder that finds what the others find, and wraps the loader of the one module it waits for."""
 
-    def __init__(self, name: str, call: Callable[[], None]) -> None:
+    def __init__(self, name: str, call: Callable[[], None], during: Surrounding) -> None:
         self._name = name
         self._call = call
+        self._during = during
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -34,7 +38,8 @@ class _Watcher:
 
         def exec_module(module: ModuleType) -> None:
             self.stop()
-            execute(module)
+            with self._during():
+                execute(module)
             self._call()
 
         try:
@@ -49,8 +54,10 @@ class _Watcher:
             sys.meta_path.remove(self)
 
 
-def after_import(name: str, call: Callable[[], None]) -> None:
+def after_import(name: str, call: Callable[[], None], during: Surrounding = nullcontext) -> None:
     """Call `call()` once the module `name` has been executed: now, if it has been, else at the end of its import.
+
+    `during()` makes a context in which it is executed.
 
     An import of it that is under way already is not noticed.
 
@@ -61,7 +68,7 @@ def after_import(name: str, call: Callable[[], None]) -> None:
     if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
         call()
     else:
-        sys.meta_path.insert(0, _Watcher(name, call))
+        sys.meta_path.insert(0, _Watcher(name, call, during))
 
 
 def stop_waiting() -> None:
