@@ -17,6 +17,8 @@ from tests.support.systems import SystemFactory, make_plugin, make_system, top
 import complog_distributed.plugin
 import complog_dynamo.plugin
 from complog_core import Artifact, Component, Field, GlogFormatter, LogSystem
+from complog_core.builtins import complog_formatters
+from complog_core.formatters import make_formatter
 from complog_distributed.ranks import RANK_VARIABLES, set_wanted
 
 __all__ = ["make_system", "top"]
@@ -242,3 +244,13 @@ def test_components_that_are_registered_later_are_found(
     system.register_log("later", f"{top}.x")
     logging.getLogger(f"{top}.x.y").info("text")
     assert json.loads(capsys.readouterr().err.splitlines()[-1])["component"] == "later"
+
+
+@pytest.mark.parametrize("spelling", ["{}", "%({})s", "  %({})s "])
+@pytest.mark.parametrize("name", ["glog", "short", "basic", "json"])
+def test_registered_name_may_be_written_as_a_field(name: str, spelling: str) -> None:
+    factories = complog_formatters()
+    plain = make_formatter(name, factories, (), {}, variable="TORCH_LOGS_FORMAT")
+    record = logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None)
+    made = make_formatter(spelling.format(name), factories, (), {}, variable="TORCH_LOGS_FORMAT")
+    assert made.format(record) == plain.format(record)

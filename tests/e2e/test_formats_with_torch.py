@@ -80,3 +80,12 @@ def test_exception_of_a_graph_break_is_in_fields_only_if_dynamo_is_verbose(tmp_p
     lines = [json.loads(line) for line in result.stderr.splitlines()]
     assert {line["artifact"] for line in lines} == {"graph_breaks"}
     assert any("error.stack_trace" in line for line in lines) == (verbose == "1")
+
+
+@pytest.mark.parametrize("name", ["json", "glog"])
+def test_name_written_as_a_field_passes_stock_torch(tmp_path: Path, name: str) -> None:
+    program = "import logging, torch; logging.getLogger('torch._dynamo').warning('text')"
+    result = run_program(program, tmp_path, env={"TORCH_LOGS_FORMAT": f"%({name})s"})
+    assert result.returncode == 0, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert json.loads(line)["message"] == "text" if name == "json" else line.endswith("] text")

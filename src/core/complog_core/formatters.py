@@ -200,6 +200,8 @@ def make_formatter(
 ) -> logging.Formatter:
     """Return the formatter that a format's text asks for: None or blank, a registered name, or a %-format.
 
+    A registered name may be written as a field too, `%(json)s`.
+
     Raises FormatError, whose source is `variable`, for anything else and for a %-format that cannot render a record,
     and BrokenFormatError where the format's own factory fails.
 
@@ -215,6 +217,8 @@ def make_formatter(
     if fmt is None or not fmt.strip():
         return glog
     name = fmt.strip()
+    if name.startswith("%(") and name.endswith(")s") and name[2:-2] in factories:
+        name = name[2:-2]  # so written, a host framework that reads the variable before us lets it pass
     if name in factories:
         made = _call_factory(name, factories[name], fields, artifacts, find_components)
         return made if type(made) is GlogFormatter else HeedingFormatter(made, artifacts)
