@@ -17,7 +17,7 @@ PATIENCE: Final = 1.0
 
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _PLAIN: Final = getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
-_SURELY_WHOLE: Final = 512
+SURELY_WHOLE: Final = 512
 """Bytes that POSIX lets a pipe take at once everywhere."""
 
 
@@ -82,15 +82,16 @@ def let_go(opened: Opened) -> None:
             pass  # a delayed write error; nothing is left to retry
 
 
-def send(descriptor: int, data: bytes) -> tuple[int, OSError | None]:
+def send(descriptor: int, data: bytes, sent: int = 0) -> tuple[int, OSError | None]:
     """Write all the data, at once where the system can; return how many bytes went, and what stopped the rest.
+
+    The first `sent` bytes have been written before.
 
     A FIFO gets whole lines, in writes that it takes whole, so that writers who share it do not tear them.
     """
-    sent = 0
     give_up: float | None = None
     try:
-        limit = len(data) if len(data) <= _SURELY_WHOLE else _largest_write(descriptor, len(data))
+        limit = len(data) if len(data) <= SURELY_WHOLE else _largest_write(descriptor, len(data))
         while sent < len(data):
             try:
                 step = os.write(descriptor, data[sent : _end_of_piece(data, sent, limit)])

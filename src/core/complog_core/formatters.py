@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .errors import FormatError
@@ -13,6 +13,8 @@ from .percent import PercentFormatter, check_format, list_formats, nearest_text
 from .rendering import HeedingFormatter, hide_exception, shows_exception, warn_once
 
 if TYPE_CHECKING:
+    FieldValue = Callable[[logging.LogRecord], str]
+
     from .model import Artifact, Field
 
 _LETTERS: Final = {"DEBUG": "V", "INFO": "I", "WARNING": "W", "ERROR": "E", "CRITICAL": "C"}
@@ -59,6 +61,8 @@ def artifact_name(logger_name: str, artifacts: Mapping[str, Artifact]) -> str | 
     artifact = artifacts.get(logger_name)
     if artifact is not None:
         return artifact.name
+    if ".__" not in logger_name:  # as the names of all artifact loggers are made
+        return None
     # getLogger would create a logger for each foreign name
     return getattr(logging.Logger.manager.loggerDict.get(logger_name), "artifact_name", None)
 
@@ -71,6 +75,16 @@ def field_text(field: Field, record: logging.LogRecord) -> str:
     except BaseException as error:
         note_fault_of(field, f"the record field {field.name!r}, which is then left out,", error)
         return ""
+
+
+def _join(fields: Iterable[tuple[FieldValue, Field]], record: logging.LogRecord) -> str:
+    texts = ""
+    for value, field in fields:
+        try:
+            texts += value(record)
+        except BaseException:
+            texts += field_text(field, record)
+    return texts
 
 
 class GlogFormatter(logging.Formatter):
@@ -86,43 +100,46 @@ class GlogFormatter(logging.Formatter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._heads: tuple[Field, ...] = ()
-        self._tails: tuple[Field, ...] = ()
+        self._heads: tuple[tuple[FieldValue, Field], ...] = ()
+        self._tails: tuple[tuple[FieldValue, Field], ...] = ()
         self._artifacts: Mapping[str, Artifact] = {}
         self._customs: dict[str, PercentFormatter | None] = {}
-        self._second = (-1, "")
+        self._last = (0.0, -1.0, "")
         self._own_clock = type(self).formatTime is not logging.Formatter.formatTime
 
     def bind(self, fields: Sequence[Field], artifacts: Mapping[str, Artifact]) -> None:
         """Take the pieces of the line and the mapping from logger names to artifacts, which is read at each record."""
-        self._heads = tuple(field for field in fields if field.slot == "head")
-        self._tails = tuple(field for field in fields if field.slot == "tail")
+        self._heads = tuple((field.value, field) for field in fields if field.slot == "head")
+        self._tails = tuple((field.value, field) for field in fields if field.slot == "tail")
         self._artifacts = artifacts
 
     def prefix(self, record: logging.LogRecord) -> str:
         """Return what stands before the text on each line of the record, without the space between them."""
         head = tail = ""
-        for field in self._heads:
-            head += field_text(field, record)
-        for field in self._tails:
-            tail += field_text(field, record)
-        name = artifact_name(record.name, self._artifacts)
-        if name is not None:
-            tail += f" [__{name}]"
+        if self._heads:
+            head = _join(self._heads, record)
+        if self._tails:
+            tail = _join(self._tails, record)
+        name = record.name
+        if ".__" in name or name in self._artifacts:
+            artifact = artifact_name(name, self._artifacts)
+            if artifact is not None:
+                tail += f" [__{artifact}]"
+        created, msecs, stamp = self._last
+        if msecs != record.msecs or not -0.5 < record.created - created < 0.5 or self._own_clock:
+            stamp = self._renew(record)
+        level, pathname = record.levelname, record.pathname
         return (
-            f"{head}{_LETTERS.get(record.levelname, record.levelname)}{self._time(record)}"
-            f".{int(record.msecs * 1000):06d} {record.process} {relative_path(record.pathname)}:{record.lineno}]{tail}"
+            f"{head}{_LETTERS.get(level, level)}{stamp} {record.process} "
+            f"{_paths[1].get(pathname) or relative_path(pathname)}:{record.lineno}]{tail}"
         )
 
-    def _time(self, record: logging.LogRecord) -> str:
-        if self._own_clock:
-            return self.formatTime(record, "%m%d %H:%M:%S")
-        second, text = self._second
-        if second != int(record.created):
-            # most records come within the second of the last one, and strftime is a tenth of a line's cost
-            text = self.formatTime(record, "%m%d %H:%M:%S")
-            self._second = (int(record.created), text)
-        return text
+    def _renew(self, record: logging.LogRecord) -> str:
+        """Make what is the same for all records of one millisecond: strftime alone is a tenth of a line's cost."""
+        relative_path(record.pathname)  # looks at sys.path
+        stamp = f"{self.formatTime(record, '%m%d %H:%M:%S')}.{int(record.msecs * 1000):06d}"
+        self._last = (record.created, record.msecs, stamp)
+        return stamp
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as text, without a line end."""

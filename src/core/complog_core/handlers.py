@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +40,23 @@ class Pipeline(NamedTuple):
     propagate: bool = False
 
 
+class _Thread:
+    """What one thread is doing: how deep it is in records that log, and the last record that it brought.
+
+    The record is known by its address and its time: a reference would keep it alive, and a weak one costs more to make
+    than to look at.
+    """
+
+    __slots__ = ("created", "depth", "epoch", "record", "via")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.record = 0
+        self.created = 0.0
+        self.epoch: object = None
+        self.via: ComplogHandler | None = None
+
+
 class Sink:
     """Takes the records of every logger of a system; setting `pipeline` changes where they go, between two records.
 
@@ -53,6 +69,7 @@ class Sink:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
+        self._plain: logging.Formatter | None = None
         self.pipeline = pipeline
         self._console = ConsoleOutput()
         self._local = threading.local()
@@ -60,22 +77,49 @@ class Sink:
         self._changes: dict[object, int] = {}
         renew_after_fork(self)
 
+    @property
+    def pipeline(self) -> Pipeline:
+        """Where records go at this moment."""
+        return self._pipeline
+
+    @pipeline.setter
+    def pipeline(self, pipeline: Pipeline) -> None:
+        elsewhere = pipeline.filters or pipeline.file or pipeline.handlers or pipeline.propagate or not pipeline.console
+        self._plain = None
+        self._pipeline = pipeline
+        # what most programs have, a console and nothing else, is written without asking for the rest
+        self._plain = None if elsewhere else pipeline.formatter
+
     def dispatch(self, record: logging.LogRecord, via: ComplogHandler | None = None) -> None:
         """Filter the record, render it, and give it to each output; never raises. `via` is the handler it came to."""
         epoch = self._epoch
-        last: _Seen | None = getattr(self._local, "last", None)
-        if last is not None and last[0]() is record and self._is_repeat(last, via):
+        try:
+            here: _Thread = self._local.here
+        except AttributeError:
+            here = self._local.here = _Thread()
+        identity = id(record)
+        if identity == here.record and here.created == record.created and self._is_repeat(here, via):
             return
-        depth: int = getattr(self._local, "depth", 0)
+        depth = here.depth
         if depth >= _DEEPEST:
             warn_once(("depth", id(self)), "records that are logged while a record is being written are dropped")
             return
-        self._local.depth = depth + 1
+        here.depth = depth + 1
         try:
-            self._distribute(record, via)
+            formatter = self._plain
+            if formatter is None:
+                self._distribute(record, self._pipeline)
+            else:
+                self._console.write(render(record, formatter))
+        except Exception:
+            # the message itself is at fault, and the standard library's way of telling is what people know
+            _tell_error(via or ComplogHandler(self), record)
         finally:
-            self._local.depth = depth
-            self._local.last = (weakref.ref(record), epoch, via)
+            here.depth = depth
+            here.record = identity
+            here.created = record.created
+            here.epoch = epoch
+            here.via = via
 
     @contextlib.contextmanager
     def transition(self) -> Iterator[None]:
@@ -84,7 +128,7 @@ class Sink:
         A record that a thread meanwhile brings here twice in a row, through a logger and its ancestor, counts once.
         """
         # what this thread has logged before is not under way
-        self._local.last = None
+        self._local.here = _Thread()
         change = object()
         self._changes[change] = threading.get_ident()
         self._epoch = object()
@@ -94,11 +138,11 @@ class Sink:
             self._epoch = object()
             self._changes.pop(change, None)
 
-    def _is_repeat(self, last: _Seen, via: ComplogHandler | None) -> bool:
+    def _is_repeat(self, here: _Thread, via: ComplogHandler | None) -> bool:
         if self._changes:
             return True
-        before = last[2]
-        if last[1] is self._epoch:
+        before = here.via
+        if here.epoch is self._epoch:
             # a walk that held a removed handler before the change began may reach it only now
             return before is not None and before.retired and before is not via
         # changed since: a logger's walk passes each handler once, so the same handler means that it was handed in anew
@@ -109,23 +153,17 @@ class Sink:
         mine = threading.get_ident()
         self._changes = {change: thread for change, thread in self._changes.items() if thread == mine}
 
-    def _distribute(self, record: logging.LogRecord, via: ComplogHandler | None) -> None:
-        pipeline = self.pipeline
+    def _distribute(self, record: logging.LogRecord, pipeline: Pipeline) -> None:
         for record_filter in pipeline.filters:
             if not _let_through(record_filter, record):
                 return
-        try:
-            if not pipeline.handlers and not pipeline.propagate:
-                if pipeline.console or pipeline.file is not None:
-                    self._write(render(record, pipeline.formatter), pipeline)
-                return
-            rendering = Rendering(settle_message(record), pipeline.formatter)
+        if not pipeline.handlers and not pipeline.propagate:
             if pipeline.console or pipeline.file is not None:
-                self._write(rendering.text(), pipeline)
-        except Exception:
-            # the message itself is at fault, and the standard library's way of telling is what people know
-            _tell_error(via or ComplogHandler(self), record)
+                self._write(render(record, pipeline.formatter), pipeline)
             return
+        rendering = Rendering(settle_message(record), pipeline.formatter)
+        if pipeline.console or pipeline.file is not None:
+            self._write(rendering.text(), pipeline)
         if pipeline.handlers:
             with rendering.shared():
                 for handler in pipeline.handlers:
@@ -187,7 +225,10 @@ class ComplogHandler(logging.Handler):
 
     def handle(self, record: logging.LogRecord) -> Any:
         """Ask this handler's filters, then `emit`; return what the filters returned."""
-        passed: Any = self.filter(record) if self.filters else True
+        if not self.filters:
+            self.emit(record)
+            return True
+        passed: Any = self.filter(record)
         if passed:
             self.emit(passed if isinstance(passed, logging.LogRecord) else record)
         return passed
@@ -195,9 +236,6 @@ class ComplogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Hand the record to the sink."""
         self.sink.dispatch(record, self)
-
-
-_Seen = tuple["weakref.ref[logging.LogRecord]", object, ComplogHandler | None]
 
 
 def _let_through(record_filter: RecordFilter, record: logging.LogRecord) -> bool:

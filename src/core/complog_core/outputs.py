@@ -7,17 +7,29 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from . import report
-from .descriptors import Opened, is_own, leads_to, let_go, open_for_appending, renew_after_fork, send
+from .descriptors import (
+    SURELY_WHOLE,
+    Opened,
+    is_own,
+    leads_to,
+    let_go,
+    open_for_appending,
+    renew_after_fork,
+    send,
+)
 from .errors import OutputError
 
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 _RANKS: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
+_UNCHECKED: Final = 25e-6
+"""Seconds after a look at the path in which it is taken to lead to the open file: some ten times what a look costs."""
 
 
 def expand_path(path: str, environ: Mapping[str, str]) -> str:
@@ -70,6 +82,7 @@ class FileOutput:
         self._variable = variable
         self._lock = threading.RLock()  # re-entrant: a signal handler or a finalizer may log in the middle of a write
         self._opened: Opened | None = None
+        self._checked = 0.0
         self._closed = self._failing = self._torn = self._inherited = False
         try:
             # a later chdir must not move the file
@@ -132,6 +145,10 @@ class FileOutput:
     def _current(self) -> Opened:
         """Return the file to write to: the open one if it is still that path's, else a new one."""
         opened = self._opened
+        now = time.monotonic()
+        if opened is not None and now - self._checked < _UNCHECKED and not self._inherited:
+            return opened
+        self._checked = now
         # what others have closed has to be known before its number is given out again
         own = opened is not None and is_own(opened)
         if self._inherited:
@@ -149,6 +166,7 @@ class FileOutput:
 
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
+        self._checked = 0.0
         self._inherited = "{pid}" in self.template
 
 
@@ -164,35 +182,48 @@ class ConsoleOutput:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._torn = False
+        self._stream: object = None
+        self._encoding = ""
+        self._descriptor = -1
         renew_after_fork(self)
 
     def write(self, text: str) -> bool:
         """Write the text and a line end at once; return whether the stream took it. Never raises."""
-        stream = getattr(sys, "stderr", None)
-        if stream is None:
-            return False
         try:
-            if type(stream) is io.TextIOWrapper and _is_direct(stream):
-                return self._write_directly(stream, text + "\n")
-            return _write_to_stream(stream, text + "\n")
-        except Exception:  # somebody's stream; whatever is wrong with it costs its copy and nothing else
+            stream: Any = sys.stderr
+            if (stream is not self._stream or stream.encoding is not self._encoding) and not self._look_at(stream):
+                return stream is not None and _write_to_stream(stream, text + "\n")
+            try:
+                stream.flush()  # raises ValueError where the stream is closed, and its number perhaps somebody else's
+            except (OSError, RuntimeError):
+                pass  # a full pipe, or a signal that came while it was being flushed; only the order suffers
+            line = text + "\n"
+            # ASCII is the same in every encoding that is written directly
+            data = line.encode() if line.isascii() else _encode(line, stream)
+            with self._lock:
+                if self._torn or len(data) > SURELY_WHOLE:
+                    return self._write_at_length(data)
+                try:
+                    sent = os.write(self._descriptor, data)
+                except BlockingIOError:
+                    sent = 0
+                return sent == len(data) or self._write_at_length(data, sent)
+        except Exception:  # somebody's stream, or none; whatever is wrong with it costs its copy and nothing else
             return False
 
-    def _write_directly(self, stream: io.TextIOWrapper, line: str) -> bool:
-        descriptor = stream.fileno()
-        try:
-            stream.flush()
-        except (OSError, RuntimeError):
-            pass  # a full pipe, or a signal that came while it was being flushed; only the order suffers
-        try:
-            data = line.encode(stream.encoding, stream.errors or "strict")
-        except UnicodeEncodeError:
-            data = line.encode(stream.encoding, "backslashreplace")
-        with self._lock:
-            if self._torn:
-                data = b"\n" + data
-            sent, fault = send(descriptor, data)
-            self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
+    def _look_at(self, stream: Any) -> bool:
+        """Return whether the stream does no more than pass on to a descriptor, and remember that."""
+        if type(stream) is not io.TextIOWrapper or not _is_direct(stream):
+            self._stream, self._encoding = None, ""
+            return False
+        self._stream, self._encoding, self._descriptor = stream, stream.encoding, stream.fileno()
+        return True
+
+    def _write_at_length(self, data: bytes, done: int = 0) -> bool:
+        if self._torn and not done:
+            data = b"\n" + data
+        sent, fault = send(self._descriptor, data, done)
+        self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
         return fault is None
 
     def _after_fork(self) -> None:
@@ -205,6 +236,13 @@ def _is_direct(stream: io.TextIOWrapper) -> bool:
     raw = buffer.raw if type(buffer) is io.BufferedWriter else buffer
     # an encoding with a byte order mark is one that only the stream itself knows how to go on with
     return _DIRECT and type(raw) is io.FileIO and stream.encoding.lower() in _FLAT_ENCODINGS
+
+
+def _encode(line: str, stream: io.TextIOWrapper) -> bytes:
+    try:
+        return line.encode(stream.encoding, stream.errors or "strict")
+    except UnicodeEncodeError:
+        return line.encode(stream.encoding, "backslashreplace")
 
 
 def _write_to_stream(stream: Any, line: str) -> bool:

@@ -27,7 +27,7 @@ def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
     >>> render(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None), logging.Formatter())
     'hello'
     """
-    if isinstance(formatter, HeedingFormatter):
+    if type(formatter) is HeedingFormatter:
         record, formatter = formatter.heed(record), formatter.inner
     try:
         text: object = formatter.format(record)
