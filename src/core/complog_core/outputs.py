@@ -13,9 +13,9 @@ from typing import Any, Final
 from . import report
 from .descriptors import Opened, is_own, leads_to, let_go, open_for_appending, renew_after_fork, send
 from .errors import OutputError
+from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 
 _PLACE: Final = re.compile(r"\{(rank|local_rank|pid|host)\}")
-_RANKS: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
 
@@ -34,11 +34,7 @@ def _fill(place: str, environ: Mapping[str, str]) -> str:
         return str(os.getpid())
     if place == "host":
         return _host()
-    for variable in _RANKS if place == "rank" else ("LOCAL_RANK",):
-        text = environ.get(variable, "").strip()
-        if text.isdecimal():
-            return text
-    return "0"
+    return str(find_number(RANK_VARIABLES if place == "rank" else LOCAL_RANK_VARIABLES, environ) or 0)
 
 
 def _host() -> str:

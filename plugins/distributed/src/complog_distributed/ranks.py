@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from types import ModuleType
 from typing import Final
 
-RANK_VARIABLES: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
-"""Where torchrun, Slurm, Open MPI and MPICH put a process's rank; the first one set counts."""
+from complog_core import find_launcher_rank
 
 HIGHEST_RANK: Final = 999_999
 """The highest rank that may be named, so that a slip of the pen does not become a set of a billion numbers."""
@@ -85,15 +83,6 @@ def find_group_rank() -> int | None:
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     return int(distributed.get_rank())
-
-
-def find_launcher_rank() -> int | None:
-    """Return the rank that a launcher put into the environment, None where there is none or it is no number."""
-    for name in RANK_VARIABLES:
-        text = os.environ.get(name, "")
-        if text:
-            return int(text) if text.isascii() and text.isdecimal() else None
-    return None
 
 
 def _find_loaded(name: str) -> ModuleType | None:
