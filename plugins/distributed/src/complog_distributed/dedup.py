@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 from hashlib import blake2b
 from typing import Final, Literal
 
-from complog_core import settle_message
+from complog_core import settle_message, warn_once
 
 from .participant import Participant, Sum
 
@@ -31,7 +32,7 @@ def collapse(record: logging.LogRecord) -> bool | logging.LogRecord:
         message = settled.getMessage()
     except Exception:
         return True  # whoever renders it tells
-    place = (record.name, record.pathname, str(record.lineno))
+    place = (record.name, record.pathname, str(record.lineno if isinstance(record.lineno, int) else 0))
     digest = _digest(*place, message, _render_exception(record), record.stack_info or "")
     return settled if _participant.take(digest, lambda: _describe(*place, message)) else False
 
@@ -74,8 +75,12 @@ def tell(sums: list[Sum]) -> None:
         _telling = logging.LogRecord(name, logging.WARNING, path, int(line), text, (), None)
         try:
             logging.getLogger(name).handle(_telling)
+        except Exception as error:  # a filter or handler of somebody's; the other sums are still to be told
+            warn_once(("complog-distributed", "sum", text), f"{text} ({name} cannot log it: {error!r})")
         finally:
             _telling = None
 
 
 _participant: Final = Participant(tell)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_participant.renew_after_fork)

@@ -46,8 +46,20 @@ def name_job(environ: Mapping[str, str] = os.environ) -> str:
     parts = [f"{name}={environ.get(name, '')}" for name in IDENTITIES + REFINEMENTS]
     if not any(environ.get(name, "").strip() for name in IDENTITIES):
         parts.append(f"parent={os.getppid()}")
-    parts.append(f"host={os.uname().nodename} pids={_find_namespace()} uid={os.getuid()}")
-    return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+    return _digest(parts)
+
+
+def name_system() -> str:
+    """Return a name for what this process can see the other processes of: a host, or a container on one."""
+    try:
+        namespace = os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        namespace = 0
+    return _digest([os.uname().nodename, str(namespace)])
+
+
+def _digest(parts: list[str]) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
 def find_local_size(environ: Mapping[str, str] = os.environ) -> int:
@@ -106,10 +118,3 @@ def find_start(process: int) -> int | None:
     except OSError:
         pass
     return 0
-
-
-def _find_namespace() -> int:
-    try:
-        return os.stat("/proc/self/ns/pid").st_ino
-    except OSError:
-        return 0

@@ -71,9 +71,9 @@ class Ledger:
         self._read = _HEAD.size
 
     @contextmanager
-    def locked(self, *, create: bool = False) -> Iterator[Ledger]:
+    def locked(self, *, create: bool = False, patience: float = PATIENCE) -> Iterator[Ledger]:
         """Open and lock the file, and read what others have added; FileNotFoundError where it is gone."""
-        self._file = _open_locked(self.path, create=create)
+        self._file = _open_locked(self.path, create, patience)
         try:
             head = os.pread(self._file, _HEAD.size, 0)
             magic, run = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", b"")
@@ -168,11 +168,11 @@ class Ledger:
             os.ftruncate(self._file, self._read)
 
 
-def _open_locked(path: str, *, create: bool) -> int:
+def _open_locked(path: str, create: bool, patience: float) -> int:
     import fcntl
 
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + patience
     while True:
         file = os.open(path, flags, 0o600)
         try:

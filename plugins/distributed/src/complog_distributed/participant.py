@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from complog_core import find_launcher_rank, warn_once
 
-from .jobs import find_local_size, find_start, make_directory, name_job
+from .jobs import find_local_size, find_start, make_directory, name_job, name_system
 from .ledger import Claim, Ledger, Member
 from .ranks import find_rank
 
@@ -51,7 +51,6 @@ class Participant:
         self._process = 0
         self._speaks = False
         self._given_up = False
-        self._watches_forks = False
 
     def join(self) -> bool:
         """Join the other ranks, unless that is done; return whether this process is among them now."""
@@ -115,11 +114,18 @@ class Participant:
         except Exception as error:
             self._give_up(error)
 
+    def renew_after_fork(self) -> None:
+        """Forget, in a forked child, what the parent's threads may have been in the middle of."""
+        self._lock = threading.RLock()
+        self._busy = False
+        if self._ledger is not None:
+            self._ledger = Ledger(self._ledger.path)
+
     def _begin(self, process: int, rank: int, launched: int | None) -> None:
         if os.name != "posix":
             raise OSError(f"it needs file locks as POSIX has them, and this is {sys.platform}")
         directory = make_directory()
-        path = os.path.join(directory, name_job() + _ENDING)
+        path = os.path.join(directory, f"{name_system()}-{name_job()}{_ENDING}")
         ledger = Ledger(path)
         parent, start = os.getppid(), find_start(process) or 0
         with ledger.locked(create=True):
@@ -134,9 +140,6 @@ class Participant:
             _clean(directory, path)
         if self._speaks:
             _at_exit(self.leave)
-        if not self._watches_forks:
-            self._watches_forks = True
-            os.register_at_fork(after_in_child=self._after_fork)
 
     def _leave(self, ledger: Ledger) -> None:
         size, give_up = find_local_size(), time.monotonic() + GRACE
@@ -172,14 +175,8 @@ class Participant:
     def _give_up(self, error: Exception) -> None:
         self._given_up = True
         self._ledger = None
-        text = f"DEDUP: identical warnings of the ranks are not collapsed: {type(error).__name__}: {error}"
+        text = f"dedup='ranks': identical warnings are not collapsed: {type(error).__name__}: {error}"
         warn_once(("complog-distributed", "dedup"), text)
-
-    def _after_fork(self) -> None:
-        self._lock = threading.RLock()
-        self._busy = False
-        if self._ledger is not None:
-            self._ledger = Ledger(self._ledger.path)  # the parent's may have been in the middle of something
 
 
 def _is_over(members: list[Member], rank: int, parent: int, process: int) -> bool:
@@ -229,13 +226,15 @@ def _clean(directory: str, own: str) -> None:
         names = os.listdir(directory)
     except OSError:
         return
+    # the processes of another host or container cannot be looked at from here
+    names = [name for name in names if name.startswith(f"{name_system()}-") and name.endswith(_ENDING)]
     for name in names[:_MOST_CLEANED]:
         path = os.path.join(directory, name)
-        if not name.endswith(_ENDING) or path == own:
+        if path == own:
             continue
         try:
             ledger = Ledger(path)
-            with ledger.locked():
+            with ledger.locked(patience=0):
                 if not any(find_start(member.process) == member.start for member in ledger.members):
                     ledger.remove()
         except OSError:
