@@ -397,11 +397,34 @@ def test_warning_that_a_filter_of_another_plugin_drops_is_nobodys(jobs: list[Job
     assert job.run(0, 1) == ["slow"]
 
 
+@pytest.mark.parametrize("form", ["json", "short", "basic", "glog", "%(message)s", "%(prefix)s %(message)s"])
+def test_ranks_and_warnings_are_chosen_with_every_format(jobs: list[Job], tmp_path: Path, form: str) -> None:
+    variables = {"WORLD_SIZE": "4", "MASTER_PORT": "1", "TORCH_LOGS_RANKS": "1-3", "TORCH_LOGS_FORMAT": form}
+    text = "\n".join(make_job(jobs, tmp_path, "log.warning('slow')\nlog.info('fast')", variables).run(*range(4)))
+    assert (text.count("slow"), text.count("fast"), text.count("repeated by 2 other ranks: slow")) == (2, 3, 1)
+    assert "Traceback" not in text
+
+
 def test_ranks_that_do_not_log_count_nothing(jobs: list[Job], tmp_path: Path) -> None:
     variables = {"WORLD_SIZE": "8", "MASTER_PORT": "1", "TORCH_LOGS_RANKS": "0,3-5"}
     job = make_job(jobs, tmp_path, "log.warning('slow')\nlog.warning('I am %s', rank)", variables)
     expected = [*(f"I am {rank}" for rank in (0, 3, 4, 5)), "repeated by 3 other ranks: slow", "slow"]
     assert job.run(*range(8)) == expected
+
+
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_sum_is_told_by_a_rank_that_logs(jobs: list[Job], tmp_path: Path, last: int) -> None:
+    source = f"""
+        log.warning("slow")
+        meet("all", 3)
+        if rank == "{last}":
+            time.sleep(0.3)
+    """
+    variables = {"WORLD_SIZE": "3", "MASTER_PORT": "1", "TORCH_LOGS_RANKS": "0,2"}
+    job = make_job(jobs, tmp_path, source, variables)
+    assert job.run(0, 1, 2) == ["repeated by 1 other rank: slow", "slow"]
+    assert job.texts(1) == []
+    assert job.left_over() == []
 
 
 def test_keyword_does_what_the_variable_does(jobs: list[Job], tmp_path: Path) -> None:

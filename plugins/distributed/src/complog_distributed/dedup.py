@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from hashlib import blake2b
-from typing import Final, Literal
+from typing import Final
 
 from complog_core import settle_message, warn_once
 
 from .participant import Participant, Sum
-
-Mode = Literal["ranks"]
+from .ranks import get_wanted, is_among
 
 _SHOWN: Final = 200
 _LONGEST_NAME: Final = 4096
@@ -39,7 +38,8 @@ def collapse(record: logging.LogRecord) -> bool | logging.LogRecord:
 
 def take_part() -> None:
     """Join the other ranks where the rank is known already: so each knows how many others there are."""
-    _participant.join()
+    if _participant.join():
+        _participant.heed_silence()
 
 
 def _render_exception(record: logging.LogRecord) -> str:
@@ -81,6 +81,11 @@ def tell(sums: list[Sum]) -> None:
             _telling = None
 
 
-_participant: Final = Participant(tell)
+def _is_silenced() -> bool:
+    wanted = get_wanted()
+    return wanted is not None and not is_among(wanted)
+
+
+_participant: Final = Participant(tell, _is_silenced)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_participant.renew_after_fork)

@@ -22,11 +22,12 @@ _ROW: Final = struct.Struct("<BxHIQ16s")
 _MEMBER: Final = struct.Struct("<IIQ")
 _VALUE: Final = struct.Struct("<Q")
 _VALUE_AT: Final = 8
+_LEFT, _SILENCED = 1, 2
 _IS_MEMBER, _IS_CLAIM, _IS_REPEAT = 1, 2, 3
 
 
 class Member(NamedTuple):
-    """A process that speaks for a rank; `left`: it is about to end, in an orderly way."""
+    """A process that speaks for a rank, unless that is `silenced`; `left`: it is about to end, in an orderly way."""
 
     offset: int
     rank: int
@@ -34,6 +35,7 @@ class Member(NamedTuple):
     parent: int
     start: int
     left: bool
+    silenced: bool
 
 
 class Claim(NamedTuple):
@@ -106,6 +108,14 @@ class Ledger:
         """Note that a process speaks for a rank from now on."""
         self._append(_IS_MEMBER, rank, 0, _MEMBER.pack(process, parent, start))
 
+    def set_state(self, member: Member, *, left: bool, silenced: bool) -> None:
+        """Note what has become of a member."""
+        self._set_value(member.offset, _LEFT * left | _SILENCED * silenced)
+
+    def set_told(self, claim: Claim, times: int) -> None:
+        """Note that so many repeats of a warning have been told."""
+        self._set_value(claim.offset, times)
+
     def add_claim(self, digest: bytes, rank: int, text: bytes) -> None:
         """Note that the rank prints this warning."""
         self._append(_IS_CLAIM, rank, 0, digest, text)
@@ -117,15 +127,14 @@ class Ledger:
             self._append(_IS_REPEAT, rank, 1, digest)
             return
         (times,) = _VALUE.unpack(os.pread(self._file, _VALUE.size, known.offset + _VALUE_AT))
-        self.set_value(known.offset, times + 1)
-
-    def set_value(self, offset: int, value: int) -> None:
-        """Change the number of a row: times of a repeat, told of a claim, left of a member."""
-        self._put(_VALUE.pack(value), offset + _VALUE_AT)
+        self._set_value(known.offset, times + 1)
 
     def remove(self) -> None:
         """Remove the file, which nobody needs any more."""
         os.unlink(self.path)
+
+    def _set_value(self, offset: int, value: int) -> None:
+        self._put(_VALUE.pack(value), offset + _VALUE_AT)
 
     def _append(self, kind: int, rank: int, value: int, key: bytes, text: bytes = b"") -> None:
         row = _ROW.pack(kind, len(text), rank, value, key) + text
@@ -157,7 +166,9 @@ class Ledger:
             offset = self._read + at
             if kind == _IS_MEMBER:
                 process, parent, start = _MEMBER.unpack(key)
-                self.members.append(Member(offset, rank, process, parent, start, bool(value)))
+                self.members.append(
+                    Member(offset, rank, process, parent, start, bool(value & _LEFT), bool(value & _SILENCED))
+                )
             elif kind == _IS_CLAIM:
                 self.claims.setdefault(key, Claim(offset, rank, value, data[at + _ROW.size : end]))
             elif kind == _IS_REPEAT:

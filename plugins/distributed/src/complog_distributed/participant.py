@@ -37,11 +37,14 @@ class Sum(NamedTuple):
 class Participant:
     """What this process knows of its job; safe for threads and forks. A fault costs one warning, and ends it all.
 
-    `tell` is called with what there is to tell at the end of the process, if this is the one to do so.
+    `tell` is called with what there is to tell at the end of the process, if this is the one to do so; one whose rank
+    `is_silenced` never is.
     """
 
-    def __init__(self, tell: Callable[[list[Sum]], None]) -> None:
+    def __init__(self, tell: Callable[[list[Sum]], None], is_silenced: Callable[[], bool]) -> None:
         self._tell = tell
+        self._is_silenced = is_silenced
+        self._was_silenced = False
         self._lock = threading.RLock()
         self._busy = False
         self._ledger: Ledger | None = None
@@ -73,6 +76,25 @@ class Participant:
                 finally:
                     self._busy = False
         return self._ledger is not None
+
+    def heed_silence(self) -> None:
+        """Let the others know where it has changed whether this process' rank is silenced."""
+        with self._lock:
+            ledger = self._ledger
+            if ledger is None or self._busy or not self._speaks or self._process != os.getpid():
+                return
+            if self._is_silenced() == self._was_silenced:
+                return
+            self._busy = True
+            try:
+                with ledger.locked():
+                    self._note(ledger, left=False)
+            except FileNotFoundError:
+                self._ledger = None
+            except Exception as error:
+                self._give_up(error)
+            finally:
+                self._busy = False
 
     def take(self, digest: bytes, describe: Callable[[], bytes]) -> bool:
         """Return whether this process prints a warning: its rank does so already, or nobody does so far."""
@@ -132,10 +154,12 @@ class Participant:
             if _is_over(ledger.members, rank, parent, process):
                 ledger.begin_anew()
             self._speaks = all(member.rank != rank or not _runs(member) for member in ledger.members)
+            self._process = process
             if self._speaks:
                 ledger.add_member(rank, process, parent, start)
+                self._note(ledger, left=False)
             is_new = ledger.is_new
-        self._ledger, self._run, self._rank, self._launched, self._process = ledger, ledger.run, rank, launched, process
+        self._ledger, self._run, self._rank, self._launched = ledger, ledger.run, rank, launched
         if is_new:
             _clean(directory, path)
         if self._speaks:
@@ -151,26 +175,33 @@ class Participant:
                     return
                 if not left:
                     left = True
-                    for member in ledger.members:
-                        if member.process == self._process:
-                            ledger.set_value(member.offset, 1)
+                    self._note(ledger, left=True)
                 ledger.read_again()
-                running = {member.rank for member in ledger.members if _runs(member)}
+                present = [member for member in ledger.members if _runs(member)]
+                running = {member.rank for member in present if not member.silenced}
                 is_whole = len({member.rank for member in ledger.members}) >= size > 0
                 untold = list(_find_untold(ledger))
-                is_late = time.monotonic() >= give_up
-                if untold and not running and (is_whole or is_late):
+                is_late = self._was_silenced or time.monotonic() >= give_up
+                if self._was_silenced:
+                    pass
+                elif untold and not running and (is_whole or is_late):
                     sums = _take_sums(ledger, untold, so_far=False)
                 elif untold and is_late:
                     # nobody can say how those who still run will end; what they can no longer add to is told
                     sums = _take_sums(ledger, [d for d in untold if running <= _having(ledger, d)], so_far=True)
-                if not running and is_whole:
+                if not present and is_whole and (sums or not untold):
                     ledger.remove()
             if sums or not untold or is_late:
                 break
             time.sleep(_PAUSE)
         if sums:
             self._tell(sums)
+
+    def _note(self, ledger: Ledger, *, left: bool) -> None:
+        self._was_silenced = self._is_silenced()
+        for member in ledger.members:
+            if member.process == self._process:
+                ledger.set_state(member, left=left, silenced=self._was_silenced)
 
     def _give_up(self, error: Exception) -> None:
         self._given_up = True
@@ -215,7 +246,7 @@ def _take_sums(ledger: Ledger, digests: Iterable[bytes], *, so_far: bool) -> lis
     for digest in digests:
         claim: Claim = ledger.claims[digest]
         times = sum(repeat.times for repeat in ledger.repeats[digest].values())
-        ledger.set_value(claim.offset, times)
+        ledger.set_told(claim, times)
         sums.append(Sum(claim.text, len(ledger.repeats[digest]), times, so_far))
     return sums
 
