@@ -131,8 +131,8 @@ class Participant:
                 return
         try:
             self._leave(ledger)
-        except FileNotFoundError:
-            pass  # somebody has told everything
+        except (FileNotFoundError, KeyboardInterrupt):
+            pass  # somebody has told everything; or the user does not want to wait
         except Exception as error:
             self._give_up(error)
 
