@@ -106,7 +106,9 @@ SIZED = [{"WORLD_SIZE": "8", "MASTER_PORT": "1"}, {"LOCAL_WORLD_SIZE": "8", "TOR
 def test_one_of_eight_ranks_prints_and_the_sum_is_told_once(
     jobs: list[Job], tmp_path: Path, variables: dict[str, str]
 ) -> None:
-    job = make_job(jobs, tmp_path, "log.warning('slow %s', 'path')\nlog.warning('I am %s', rank)", variables)
+    source = "log.warning('slow %s', 'path')\nlog.warning('I am %s', rank)"
+    # where nothing says how many there are, they have to be there together to be seen
+    job = make_job(jobs, tmp_path, source if variables else f"{source}\nmeet('all', 8)", variables)
     expected = [*(f"I am {rank}" for rank in range(8)), "repeated by 7 other ranks: slow path", "slow path"]
     assert job.run(*range(8)) == expected
     if variables:
