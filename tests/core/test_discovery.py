@@ -13,7 +13,8 @@ import pytest
 from tests.support.fake_distributions import make_distribution, on_sys_path, run_python, write_modules
 
 from complog_core import report
-from complog_core.discovery import Candidate, find_candidates, is_importing, sort_out
+from complog_core.discovery import Candidate, find_candidates, sort_out
+from complog_core.modules import is_importing
 
 GROUP = "complog.test_discovery"
 
@@ -242,7 +243,7 @@ def test_namesakes_that_are_kept_out_are_no_news(capsys: pytest.CaptureFixture[s
 
 
 def test_import_is_under_way_only_while_the_module_runs(site: Path) -> None:
-    body = "from complog_core.discovery import is_importing\nduring = is_importing(__name__)\n"
+    body = "from complog_core.modules import is_importing\nduring = is_importing(__name__)\n"
     write_modules(site, {"under_way": body})
     module = importlib.import_module("under_way")
     assert module.during is True

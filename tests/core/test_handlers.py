@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.support.records import PLAIN, Collector, Counting, Lazy, make_record, make_sink, send, shown
 
-from complog_core import report
+from complog_core import report, settle_message
 from complog_core.handlers import ComplogHandler, Pipeline
 from complog_core.outputs import FileOutput
 
@@ -84,6 +84,27 @@ def test_filters_drop_before_rendering_and_a_raising_one_lets_pass() -> None:
     console = send(sink, *(make_record(level=level) for level in (10, 20, 30)))
     assert [line for line in console.splitlines() if "warning:" not in line] == ["INFO text", "WARNING text"]
     assert console.count("ZeroDivisionError") == 1
+
+
+def test_record_that_a_filter_returns_goes_on_in_place_of_the_one_it_got(tmp_path: Path) -> None:
+    other, asked = make_record("other"), []
+    collector = Collector()
+    filters = (lambda record: other, lambda record: asked.append(record) or True)
+    sink = make_sink(filters=filters, handlers=(collector,))
+    assert send(sink, make_record("text")) == "INFO other\n"
+    assert (asked, collector.records) == ([other], [other])
+
+
+@pytest.mark.parametrize("handlers", [0, 2])
+def test_message_that_a_filter_has_settled_is_evaluated_once(handlers: int, tmp_path: Path) -> None:
+    lazy, file = Lazy(), FileOutput(str(tmp_path / "log"), variable="X")
+    collectors = tuple(Collector(PLAIN) for _ in range(handlers))
+    sink = make_sink(filters=(settle_message, settle_message), file=file, handlers=collectors)
+    assert send(sink, make_record("%s", lazy)) == "INFO evaluated 1\n"
+    assert (tmp_path / "log").read_text() == "INFO evaluated 1\n"
+    assert [collector.texts for collector in collectors] == [["INFO evaluated 1"]] * handlers
+    assert lazy.count == 1
+    file.close()
 
 
 def test_what_the_file_refuses_goes_to_a_silenced_console() -> None:

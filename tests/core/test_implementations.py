@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import types
 from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
 import pytest
+from tests.support.systems import SystemFactory, make_names
 
 from complog_core import hookspecs
 from complog_core.contributions import Fault
@@ -216,3 +218,34 @@ def test_object_that_equals_everything_disturbs_no_other() -> None:
     for obj in (Anything(), Anything(), make_module("@hookimpl\ndef complog_env_vars(): return ['X']\n")):
         calls += find_implementations(obj, "same label")["complog_env_vars"]
     assert [call() for call in calls] == [["X"]] * 3
+
+
+def test_first_and_last_of_one_plugin_stand_before_and_after_those_of_others(
+    make_system: SystemFactory, top: str
+) -> None:
+    asked: list[str] = []
+
+    def note(name: str) -> object:
+        return lambda record: asked.append(name) or True
+
+    class First:
+        @hookimpl(specname="complog_filters", trylast=True)
+        def last(self, **rest: object) -> list[object]:
+            return [note("last")]
+
+        @hookimpl
+        def complog_filters(self) -> list[object]:
+            return [note("middle of one")]
+
+    class Second:
+        @hookimpl(specname="complog_filters", tryfirst=True)
+        def first(self) -> list[object]:
+            return [note("first")]
+
+        @hookimpl(specname="complog_filters")
+        def middle(self) -> list[object]:
+            return [note("middle of the other")]
+
+    make_system(make_names(top), First(), Second()).set_logs(lib=10)
+    logging.getLogger(top).debug("hello")
+    assert asked == ["first", "middle of one", "middle of the other", "last"]

@@ -11,7 +11,8 @@ from tests.support.fake_distributions import make_distribution, run_python, writ
 GROUP = "complog.test_under_way"
 ENGINE = f"""
     import sys
-    from complog_core.discovery import find_candidates, is_importing
+    from complog_core.discovery import find_candidates
+    from complog_core.modules import is_importing
     from complog_core.loading import awaits_import, load_object, load_plugins, retry
 
     def load():

@@ -15,10 +15,11 @@ from complog_distributed.plugin import (
     complog_record_fields,
     complog_trace_context,
 )
-from complog_distributed.ranks import RANK_VARIABLES, set_wanted
+from complog_distributed.ranks import set_wanted
 
+RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 RECORD = logging.makeLogRecord({"msg": "hello"})
-(RANKS,) = complog_keywords()
+(RANKS,) = (keyword for keyword in complog_keywords() if keyword.name == "ranks")
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ FAMILIES: Final[dict[str, str]] = {
         native_dsl_compile node_runtime_estimation output_code overlap overlap_scheduling partitioned_scatter perf_hints
         post_grad_graphs pre_grad_graphs schedule
     """,
-    "distributed": "distributed c10d ddp fsdp dtensor pp ddp_graphs ranks",
+    "distributed": "distributed c10d ddp fsdp dtensor pp ddp_graphs ranks dedup",
     "onnx": "onnx onnx_diagnostics",
 }
 """The names that each family's distribution, `complog-<family>`, contributes, separated by white space."""

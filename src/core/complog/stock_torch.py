@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from complog_core import LogSystem, Setting, report
-from complog_core.modules import module_exists
+from complog_core.modules import is_importing, module_exists
 from complog_core.settings import parse
 
 FIX = "pip install complog-torch"
@@ -34,8 +34,7 @@ def why_torch_keeps_its_loggers() -> str | None:
 
 def is_initializing() -> bool:
     """Return whether `import torch` is going on."""
-    spec = getattr(sys.modules.get("torch"), "__spec__", None)
-    return bool(getattr(spec, "_initializing", False))
+    return is_importing("torch")
 
 
 def is_torch_under_way() -> bool:

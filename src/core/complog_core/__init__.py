@@ -14,8 +14,11 @@ from .errors import (
 )
 from .formatters import GlogFormatter
 from .hookspecs import hookimpl
+from .launcher import find_launcher_rank
 from .lazy import LazyString, hide_warnings, warning_once
 from .model import OFF, Artifact, Component, Field, Keyword, LogState, Outputs, PluginInfo, Setting
+from .modules import find_loaded
+from .rendering import settle_message, warn_once
 from .system import LogSystem
 from .version import VERSION
 
@@ -42,7 +45,11 @@ __all__ = [
     "Setting",
     "SettingsError",
     "__version__",
+    "find_launcher_rank",
+    "find_loaded",
     "hide_warnings",
     "hookimpl",
+    "settle_message",
+    "warn_once",
     "warning_once",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from . import report
 from .errors import PluginError
 from .faults import is_strict
+from .implementations import find_place
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, PluginInfo
 from .registry import Contribution, Item, Registry
@@ -88,7 +89,7 @@ def assemble(plugins: Iterable[Plugin], runtime: Iterable[Item] = (), adoption: 
         tuple(keywords[name] for name in sorted(keywords)),
         formatters,
         tuple(sorted(set(env_vars))),
-        {hook: tuple(functions) for hook, functions in hooks.items()},
+        {hook: tuple(sorted(functions, key=lambda each: find_place(each[1]))) for hook, functions in hooks.items()},
         format_owners,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -119,20 +118,6 @@ def sort_out(
         _name_unknown(DENY, denied, families)
     _name_namesakes([candidate for candidate, cause in decided if not cause])
     return tuple(decided)
-
-
-def is_importing(module: object) -> bool:
-    """Return whether a module, given itself or by name, is in sys.modules with its import still under way.
-
-    >>> is_importing("sys"), is_importing("no.such.module")
-    (False, False)
-    """
-    found = sys.modules.get(module) if isinstance(module, str) else module
-    try:
-        # a lazily loaded module would execute itself if it were asked through its own __getattribute__
-        return bool(object.__getattribute__(object.__getattribute__(found, "__spec__"), "_initializing"))
-    except AttributeError:
-        return False
 
 
 def _order(candidate: Candidate) -> tuple[str, str, str, str]:

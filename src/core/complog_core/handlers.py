@@ -155,8 +155,10 @@ class Sink:
 
     def _distribute(self, record: logging.LogRecord, pipeline: Pipeline) -> None:
         for record_filter in pipeline.filters:
-            if not _let_through(record_filter, record):
+            passed = _ask(record_filter, record)
+            if passed is None:
                 return
+            record = passed
         if not pipeline.handlers and not pipeline.propagate:
             if pipeline.console or pipeline.file is not None:
                 self._write(render(record, pipeline.formatter), pipeline)
@@ -238,12 +240,15 @@ class ComplogHandler(logging.Handler):
         self.sink.dispatch(record, self)
 
 
-def _let_through(record_filter: RecordFilter, record: logging.LogRecord) -> bool:
+def _ask(record_filter: RecordFilter, record: logging.LogRecord) -> logging.LogRecord | None:
     try:
-        return bool(record_filter(record))
+        answer = record_filter(record)
+        if isinstance(answer, logging.LogRecord):
+            return answer
+        return record if answer else None
     except BaseException as error:
         note_fault_of(record_filter, f"the filter {_name_of(record_filter)}, which records then pass,", error)
-        return True
+        return record
 
 
 def _hand_over(record: logging.LogRecord, handler: logging.Handler) -> None:

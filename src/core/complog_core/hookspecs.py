@@ -18,7 +18,7 @@ hookimpl: Final = pluggy.HookimplMarker(PROJECT)
 """Marks a function of a plugin as the implementation of the hook of the same name."""
 
 FormatterFactory = Callable[[], logging.Formatter]
-RecordFilter = Callable[[logging.LogRecord], bool]
+RecordFilter = Callable[[logging.LogRecord], "bool | logging.LogRecord"]
 
 
 @hookspec
@@ -69,9 +69,10 @@ def complog_handlers(outputs: Outputs) -> Iterable[logging.Handler]:
 
 @hookspec
 def complog_filters() -> Iterable[RecordFilter]:
-    """complog_filters() -> Iterable[Callable[[LogRecord], bool]]: runs at each change of the configuration.
+    """complog_filters() -> Iterable[Callable[[LogRecord], bool | LogRecord]]: runs at each change of the configuration.
 
-    Each is asked about every enabled record before anything is rendered; False drops the record from all outputs.
+    Each is asked about every enabled record before anything is rendered; False drops the record from all outputs, and
+    a record that is returned goes on in its place.
     """
     raise NotImplementedError
 

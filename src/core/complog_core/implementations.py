@@ -94,6 +94,16 @@ def find_implementations(obj: object, label: str) -> Implementations:
     }
 
 
+def find_place(function: Callable[..., Any]) -> int:
+    """Return where an implementation stands among those of all plugins: -1 for tryfirst, 1 for trylast, else 0.
+
+    >>> find_place(hookspecs.hookimpl(trylast=True)(lambda: []))
+    1
+    """
+    options = getattr(function, f"{PROJECT}_impl", None)
+    return options["trylast"] - options["tryfirst"] if isinstance(options, dict) else 0
+
+
 def show_specification(hook: str) -> str:
     """Return a hook's signature as its specification words it.
 
@@ -181,4 +191,5 @@ def _make_plain(hook: str, function: Callable[..., Any], obj: object) -> Callabl
     def call(**arguments: Any) -> Any:
         return function(*[arguments[name] for name in positional], **{name: arguments[name] for name in by_name})
 
+    setattr(call, f"{PROJECT}_impl", getattr(function, f"{PROJECT}_impl", None))
     return call

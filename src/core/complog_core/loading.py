@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import report
 from .contributions import Fault, read_contribution
-from .discovery import Candidate, is_importing, sort_out
+from .discovery import Candidate, sort_out
 from .errors import PluginError
 from .faults import is_strict
 from .hookspecs import STATIC_HOOKS
 from .implementations import Implementations, find_implementations
 from .model import Artifact, Component, Keyword, PluginInfo, PluginStatus
+from .modules import is_importing
 from .values import NamedTuple
 
 if TYPE_CHECKING:

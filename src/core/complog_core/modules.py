@@ -1,4 +1,4 @@
-"""Does a module, or a logger, of a dotted name exist? Answered without importing anything."""
+"""Is there a module, or a logger, of a dotted name, and is it complete? Answered without importing anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,40 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import PathFinder
+from types import ModuleType
 from typing import Any
+
+_whole: dict[str, ModuleType] = {}
+
+
+def find_loaded(name: str) -> ModuleType | None:
+    """Return a module that the program has loaded itself, None while its import is under way or nobody asked for it.
+
+    For hooks that run at each record: it imports nothing, and what it returns lacks nothing.
+
+    >>> find_loaded("sys").__name__, find_loaded("no.such.module")
+    ('sys', None)
+    """
+    module = sys.modules.get(name)
+    if module is not None and _whole.get(name) is not module:
+        if is_importing(module):
+            return None
+        _whole[name] = module
+    return module
+
+
+def is_importing(module: object) -> bool:
+    """Return whether a module, given itself or by name, is in sys.modules with its import still under way.
+
+    >>> is_importing("sys"), is_importing("no.such.module")
+    (False, False)
+    """
+    found = sys.modules.get(module) if isinstance(module, str) else module
+    try:
+        # a lazily loaded module would execute itself if it were asked through its own __getattribute__
+        return bool(object.__getattribute__(object.__getattribute__(found, "__spec__"), "_initializing"))
+    except AttributeError:
+        return False
 
 
 def module_exists(name: str) -> bool:

@@ -23,9 +23,9 @@ from .descriptors import (
     send,
 )
 from .errors import OutputError
+from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
-_RANKS: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
 _UNCHECKED: Final = 25e-6
@@ -46,11 +46,7 @@ def _fill(place: str, environ: Mapping[str, str]) -> str:
         return str(os.getpid())
     if place == "host":
         return host_name()
-    for variable in _RANKS if place == "rank" else ("LOCAL_RANK",):
-        text = environ.get(variable, "").strip()
-        if text.isdecimal():
-            return text
-    return "0"
+    return str(find_number(RANK_VARIABLES if place == "rank" else LOCAL_RANK_VARIABLES, environ) or 0)
 
 
 def host_name() -> str:
@@ -182,7 +178,7 @@ class ConsoleOutput:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._torn = False
-        self._stream: object = None
+        self._stream: Any = None
         self._encoding = ""
         self._descriptor = -1
         renew_after_fork(self)

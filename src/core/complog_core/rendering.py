@@ -167,7 +167,17 @@ class SharedFormatter(logging.Formatter):
 
 
 def warn_once(key: object, text: str) -> None:
-    """Give a warning as `report.warn_once` does, on whatever stream there is; never raises."""
+    """Write `complog: warning: <text>` to sys.stderr, unless that was done lately with the same key; never raises.
+
+    For what goes wrong in a plugin where raising would lose something; else raise, and complog says whose fault it is.
+
+    >>> import contextlib, io
+    >>> with contextlib.redirect_stderr(io.StringIO()) as console:
+    ...     warn_once(("tiler", "cache"), "the tile cache is gone")
+    ...     warn_once(("tiler", "cache"), "the tile cache is gone")
+    >>> console.getvalue()
+    'complog: warning: the tile cache is gone\\n'
+    """
     try:
         report.warn_once(key, text)
     except Exception:  # the stream it goes to is somebody's

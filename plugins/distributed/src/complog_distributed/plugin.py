@@ -1,7 +1,8 @@
-"""The hooks of the distributed family: names, the rank in each line and structured record, and which ranks log."""
+"""The hooks of the distributed family: names, the rank in each line and structured record, which ranks log what."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
 
@@ -9,6 +10,8 @@ from complog_core import Artifact, Component, Field, Keyword, hookimpl
 
 from .names import ARTIFACTS, COMPONENTS
 from .ranks import find_group_rank, get_wanted, is_among, read_ranks, set_wanted
+
+_collapses = False
 
 
 @hookimpl
@@ -25,7 +28,7 @@ def complog_artifacts() -> Iterable[Artifact]:
 
 @hookimpl
 def complog_keywords() -> Iterable[Keyword]:
-    """The keyword `ranks`, and the variable TORCH_LOGS_RANKS."""
+    """The keywords `ranks` and `dedup`, and the variables TORCH_LOGS_RANKS and TORCH_LOGS_DEDUP."""
     return (
         Keyword(
             "ranks",
@@ -36,6 +39,15 @@ def complog_keywords() -> Iterable[Keyword]:
             apply=set_wanted,
             convert=read_ranks,
         ),
+        Keyword(
+            "dedup",
+            "Literal['ranks'] | None",
+            None,
+            "'ranks': of identical warnings of the ranks of one host one is printed; None: all of them",
+            env_var="{prefix}_LOGS_DEDUP",
+            apply=set_dedup,
+            convert=read_dedup,
+        ),
     )
 
 
@@ -44,6 +56,20 @@ def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
     """While `ranks` is set, one filter which drops the records of the other ranks; `ranks` is applied before."""
     wanted = get_wanted()
     return () if wanted is None else (lambda record: is_among(wanted),)
+
+
+@hookimpl(specname="complog_filters", trylast=True)
+def collapse_warnings() -> Iterable[Callable[[LogRecord], bool | LogRecord]]:
+    """While `dedup` is set, a filter that drops the warnings which another rank prints.
+
+    It comes after all others, since a warning that it lets pass has to be printed.
+    """
+    if not _collapses:
+        return ()
+    from .dedup import collapse, take_part  # not needed by anybody who has not asked for it
+
+    take_part()
+    return (collapse,)
 
 
 @hookimpl
@@ -61,5 +87,27 @@ def complog_trace_context() -> Mapping[str, object] | None:
 
 def render_rank(record: LogRecord) -> str:
     """Return the rank as the line shows it, "" outside of an initialised process group."""
+    if "torch.distributed" not in sys.modules:  # the quickest answer, for programs without PyTorch
+        return ""
     rank = find_group_rank()
     return "" if rank is None else f"[rank{rank}]:"
+
+
+def read_dedup(value: object) -> str | None:
+    """Return "ranks" or, for None, a blank text or "off", None; anything else is a ValueError.
+
+    >>> read_dedup("Ranks"), read_dedup("off")
+    ('ranks', None)
+    """
+    word = value.strip().lower() if isinstance(value, str) else value
+    if word is None or word in ("", "off"):
+        return None
+    if word != "ranks":
+        raise ValueError(f"dedup: {value!r} is neither 'ranks' nor 'off'")
+    return "ranks"
+
+
+def set_dedup(mode: str | None) -> None:
+    """Remember whether identical warnings are to be collapsed."""
+    global _collapses
+    _collapses = mode is not None

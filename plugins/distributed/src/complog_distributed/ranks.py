@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
+import weakref
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
-RANK_VARIABLES: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
-"""Where torchrun, Slurm, Open MPI and MPICH put a process's rank; the first one set counts."""
+from complog_core import find_launcher_rank, find_loaded
 
 HIGHEST_RANK: Final = 999_999
 """The highest rank that may be named, so that a slip of the pen does not become a set of a billion numbers."""
 
-_ITEM: Final = re.compile(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", re.ASCII)
+_ITEM: Final = r"(?a)(\d{1,9})(?:\s*-\s*(\d{1,9}))?"
+_group: tuple[weakref.ref[Any] | None, int] = (None, 0)
 _wanted: frozenset[int] | None = None
 
 
@@ -40,7 +39,7 @@ def read_ranks(value: object) -> frozenset[int] | None:
 def _read_text(text: str) -> frozenset[int]:
     ranks: set[int] = set()
     for item in text.split(","):
-        match = _ITEM.fullmatch(item.strip())
+        match = re.fullmatch(_ITEM, item.strip())
         if match is None:
             raise ValueError(f"ranks: {item.strip()!r} in {text!r} is neither a rank such as 0 nor a range such as 3-5")
         first, last = int(match[1]), int(match[2] or match[1])
@@ -81,22 +80,18 @@ def find_rank() -> int | None:
 
 def find_group_rank() -> int | None:
     """Return the rank in the default process group, None while there is none; torch is never imported for it."""
-    distributed = _find_loaded("torch.distributed")
+    global _group
+    distributed = find_loaded("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
-    return int(distributed.get_rank())
+    known, rank = _group
+    world = _default_group(distributed)
+    if world is None or known is None or known() is not world:
+        # asking costs as much as a third of a line, and a group's answer stays the same
+        rank = int(distributed.get_rank())
+        _group = (None if world is None else weakref.ref(world), rank)
+    return rank
 
 
-def find_launcher_rank() -> int | None:
-    """Return the rank that a launcher put into the environment, None where there is none or it is no number."""
-    for name in RANK_VARIABLES:
-        text = os.environ.get(name, "")
-        if text:
-            return int(text) if text.isascii() and text.isdecimal() else None
-    return None
-
-
-def _find_loaded(name: str) -> ModuleType | None:
-    module = sys.modules.get(name)
-    spec = getattr(module, "__spec__", None)
-    return None if getattr(spec, "_initializing", False) else module
+def _default_group(distributed: ModuleType) -> Any:
+    return getattr(getattr(distributed, "group", None), "WORLD", None)

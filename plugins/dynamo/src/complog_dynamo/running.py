@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 
+from complog_core import find_loaded
 
-def find_loaded(name: str) -> ModuleType | None:
-    """Return the module if its import has finished; nothing is imported, and a half-loaded module is not touched."""
-    module = sys.modules.get(name)
-    spec = getattr(module, "__spec__", None)
-    return None if getattr(spec, "_initializing", False) else module
+_last: tuple[object, object, str] = (None, None, "")
 
 
 def current_trace_id() -> str | None:
@@ -21,11 +17,25 @@ def current_trace_id() -> str | None:
     >>> current_trace_id() is None
     True
     """
+    global _last
     guards = find_loaded("torch._guards")
     if guards is None:
         return None
+    find = getattr(guards.CompileContext, "try_get", None)
+    context = None if find is None else find()
+    if context is not None:
+        # most records come in the compilation of the last one, and writing an id out costs as much as half a line
+        compile_id, attempt, text = _last
+        if compile_id is not None and compile_id is context.compile_id and attempt == context.attempt:
+            return text
+    elif find is not None:
+        return None
     trace_id = guards.CompileContext.current_trace_id()
-    return None if trace_id is None else str(trace_id)
+    if trace_id is None:
+        return None
+    text = str(trace_id)
+    _last = (trace_id.compile_id, trace_id.attempt, text) if context is not None else _last
+    return text
 
 
 def current_trace_fields() -> dict[str, object]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from logging import LogRecord
-from types import ModuleType
 from typing import Final
+
+from complog_core import find_loaded
 
 TRACE_ID_FILTER: Final = "TORCH_LOGS_TRACE_ID_FILTER"
 """Variable with the compile ids that log, comma-separated, brackets optional: `0/0,[1/0]`."""
@@ -20,7 +21,7 @@ def find_rank() -> int | None:
     >>> find_rank() is None
     True
     """
-    distributed = _find_loaded("torch.distributed")
+    distributed = find_loaded("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     return int(distributed.get_rank())
@@ -32,7 +33,7 @@ def find_trace_id() -> object | None:
     >>> find_trace_id() is None
     True
     """
-    guards = _find_loaded("torch._guards")
+    guards = find_loaded("torch._guards")
     return None if guards is None else guards.CompileContext.current_trace_id()
 
 
@@ -48,7 +49,7 @@ def describe_compilation() -> dict[str, object]:
         compile_id = getattr(trace_id, "compile_id", None)
         parts = {part: getattr(compile_id, part, None) for part in _COMPILE_ID}
         parts["attempt"] = getattr(trace_id, "attempt", None)
-    find_subgraph = getattr(_find_loaded("torch.fx.traceback"), "_get_regional_inductor_subgraph_name", None)
+    find_subgraph = getattr(find_loaded("torch.fx.traceback"), "_get_regional_inductor_subgraph_name", None)
     parts["subgraph_name"] = None if find_subgraph is None else find_subgraph()
     return {part: value for part, value in parts.items() if value is not None}
 
@@ -78,10 +79,3 @@ def is_dynamo_verbose() -> bool:
     False
     """
     return bool(getattr(sys.modules.get("torch._dynamo.config"), "verbose", False))
-
-
-def _find_loaded(name: str) -> ModuleType | None:
-    # a module whose import is under way may lack what is asked of it
-    module = sys.modules.get(name)
-    spec = getattr(module, "__spec__", None)
-    return None if getattr(spec, "_initializing", False) else module
