@@ -127,6 +127,7 @@ class Outlets:
                 problems += [(error.source, problem) for problem in error.problems]
                 outputs = outputs._replace(path=None)
         handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs))
+        painters = tuple(self._gather(assembly, "complog_console_painters", owners, outputs=outputs))
         remember_owners(self._prefix, owners)
         pipeline = Pipeline(
             filters=filters,
@@ -135,6 +136,7 @@ class Outlets:
             file=file,
             handlers=handlers,
             propagate=outputs.propagate,
+            painters=painters,
         )
         return pipeline, state._replace(outputs=outputs), problems
 

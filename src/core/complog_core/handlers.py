@@ -7,15 +7,15 @@ import logging
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from .descriptors import renew_after_fork
-from .faults import note_fault_of
+from .faults import Fault, note_fault_of
 from .outputs import ConsoleOutput
 from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
 
 if TYPE_CHECKING:
-    from .hookspecs import RecordFilter
+    from .hookspecs import Painter, RecordFilter
     from .outputs import FileOutput
 
 
@@ -26,7 +26,8 @@ _DEEPEST: Final = 8
 class Pipeline(NamedTuple):
     """What a sink does with a record: a snapshot that is exchanged whole.
 
-    `handlers` are those that plugins contribute; `propagate` passes each record to the root logger's handlers too.
+    `handlers` are those that plugins contribute; `propagate` passes each record to the root logger's handlers too;
+    `painters` say, one after the other, what the console shows instead of the text.
 
     >>> Pipeline().console, Pipeline().file
     (True, None)
@@ -38,6 +39,7 @@ class Pipeline(NamedTuple):
     file: FileOutput | None = None
     handlers: tuple[logging.Handler, ...] = ()
     propagate: bool = False
+    painters: tuple[Painter, ...] = ()
 
 
 class Sink:
@@ -114,13 +116,13 @@ class Sink:
             if not _let_through(record_filter, record):
                 return
         try:
-            if not pipeline.handlers and not pipeline.propagate:
+            if not pipeline.handlers and not pipeline.propagate and not pipeline.painters:
                 if pipeline.console or pipeline.file is not None:
-                    self._write(render(record, pipeline.formatter), pipeline)
+                    self._write(record, render(record, pipeline.formatter), pipeline)
                 return
             rendering = Rendering(settle_message(record), pipeline.formatter)
             if pipeline.console or pipeline.file is not None:
-                self._write(rendering.text(), pipeline)
+                self._write(rendering.record, rendering.text(), pipeline)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(via or ComplogHandler(self), record)
@@ -132,10 +134,18 @@ class Sink:
         if pipeline.propagate:
             _pass_to_root(rendering.record)
 
-    def _write(self, text: str, pipeline: Pipeline) -> None:
+    def _write(self, record: logging.LogRecord, text: str, pipeline: Pipeline) -> None:
         if pipeline.console:
-            self._console.write(text)
+            self._show(record, text, pipeline.painters)
         if pipeline.file is not None and not pipeline.file.write(text) and not pipeline.console:
+            self._show(record, text, pipeline.painters)
+
+    def _show(self, record: logging.LogRecord, text: str, painters: tuple[Painter, ...]) -> None:
+        if painters:
+            if not hasattr(record, "message"):  # the formatter was none of the usual kind
+                record.message = record.getMessage()
+            self._console.write(text, lambda text, stream: _paint(record, text, stream, painters))
+        else:
             self._console.write(text)
 
     def _contribute(self, record: logging.LogRecord, handler: logging.Handler) -> None:
@@ -205,6 +215,18 @@ def _let_through(record_filter: RecordFilter, record: logging.LogRecord) -> bool
     except BaseException as error:
         note_fault_of(record_filter, f"the filter {_name_of(record_filter)}, which records then pass,", error)
         return True
+
+
+def _paint(record: logging.LogRecord, text: str, stream: TextIO, painters: tuple[Painter, ...]) -> str:
+    for painter in painters:
+        try:
+            painted: object = painter(record, text, stream)
+            if not isinstance(painted, str):
+                raise Fault(f"returned {type(painted).__name__} instead of a str")
+            text = painted
+        except BaseException as error:
+            note_fault_of(painter, f"the painter {_name_of(painter)}, without which records are then shown,", error)
+    return text
 
 
 def _hand_over(record: logging.LogRecord, handler: logging.Handler) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from . import report
@@ -165,12 +165,17 @@ class ConsoleOutput:
         self._torn = False
         renew_after_fork(self)
 
-    def write(self, text: str) -> bool:
-        """Write the text and a line end at once; return whether the stream took it. Never raises."""
+    def write(self, text: str, paint: Callable[[str, Any], str] | None = None) -> bool:
+        """Write the text and a line end at once; return whether the stream took it. Never raises.
+
+        `paint` is asked, with the text and the stream, what to write instead.
+        """
         stream = getattr(sys, "stderr", None)
         if stream is None:
             return False
         try:
+            if paint is not None:
+                text = paint(text, stream)
             if type(stream) is io.TextIOWrapper and _is_direct(stream):
                 return self._write_directly(stream, text + "\n")
             return _write_to_stream(stream, text + "\n")
