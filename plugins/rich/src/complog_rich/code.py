@@ -44,7 +44,7 @@ def _highlight_python(code: str) -> Iterator[Piece]:
     # the kernels that generated Python compiles stand in it as texts
     done = 0
     for match in _QUOTED.finditer(code):
-        found = guess_code(match["text"], least=2)
+        found = guess_code(match["text"], least=1) if match["text"].count("\n") > 2 else None
         if found is None or found.language is None:
             continue
         yield from _lex(code[done : match.start()], "python")

@@ -16,6 +16,7 @@ _PYTHON_ARTIFACTS: Final = frozenset(
 )
 """Artifacts of PyTorch that print Python unless they print C++."""
 
+_CODE_ARTIFACT: Final = re.compile("code|kernel|source|triton|cpp|cuda")
 _PYTHON: Final = re.compile(
     r"^[ \t]*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|@[\w.]+(?:\(|$)|(?:\S+ )?class \w+(?:\(.*\))?:)",
     re.MULTILINE,
@@ -51,7 +52,8 @@ def guess(artifact: str | None, text: str) -> Guess:
     """
     if artifact == "bytecode" or _has_instructions(text):
         return Guess("bytecode")
-    found = guess_code(text, least=1 if artifact in _PYTHON_ARTIFACTS else 2)
+    prints_code = artifact is not None and (artifact in _PYTHON_ARTIFACTS or _CODE_ARTIFACT.search(artifact))
+    found = guess_code(text, least=1 if prints_code else 2)
     if found is not None:
         return found
     failed = _TRACEBACK.search(text)

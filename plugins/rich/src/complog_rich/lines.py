@@ -45,7 +45,7 @@ def make_lines(record: LogRecord, text: str, artifact: str | None, surroundings:
     """Return the record's harmless text as a terminal is to get it; every line of it keeps its prefix."""
     prefix, lines, repeated = split_prefix(text, getattr(record, "message", ""))
     painted = show_prefix(prefix, record, surroundings)
-    shown = [show(pieces, surroundings) for pieces in paint(record, lines, artifact, wide=surroundings.wide)]
+    shown = [show(pieces, surroundings) for pieces in paint(record, lines, artifact, surroundings)]
     if repeated:
         return "\n".join([painted + line for line in shown])
     return painted + "\n".join(shown)
@@ -87,16 +87,20 @@ def _paint_tail(tail: str) -> list[Piece]:
     return [*pieces, (tail[done:], _TAIL)]
 
 
-def paint(record: LogRecord, lines: Sequence[str], artifact: str | None, *, wide: bool) -> list[list[Piece]]:
+def paint(
+    record: LogRecord, lines: Sequence[str], artifact: str | None, surroundings: Surroundings
+) -> list[list[Piece]]:
     """Return the lines as pieces, with tables drawn, code highlighted and the rest in the colour of the level."""
     found = find_tables(lines)
     if not found:
-        return _paint_text(record, lines, guess(artifact, "\n".join(lines)))
+        # the language tells nothing but colours
+        guessed = guess(artifact, "\n".join(lines)) if surroundings.colours else Guess()
+        return _paint_text(record, lines, guessed)
     painted: list[list[Piece]] = []
     done = 0
     for table in found:
         painted += _paint_text(record, lines[done : table.start], Guess())
-        painted += draw_table(table.rows, wide=wide)
+        painted += draw_table(table.rows, wide=surroundings.wide)
         done = table.end
     return painted + _paint_text(record, lines[done:], Guess())
 

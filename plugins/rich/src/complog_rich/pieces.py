@@ -20,7 +20,8 @@ _LONGEST: Final = 2_000
 """Characters of a line up to which it is searched for links."""
 
 _PLACE: Final = re.compile(
-    r'File "(?P<file>/[^"\n]{1,1000})", line (?P<row>\d+)|(?<![\w./:-])(?P<path>/[\w./+@~-]{1,1000}\.\w{1,9}):(?P<line>\d+)'
+    r'File "(?P<file>/[^"\n]{1,1000})", line (?P<row>\d+)'
+    r"|(?<![\w./:-])(?P<path>/[\w./+@~-]{1,1000}\.\w{1,9}):(?P<line>\d+)"
 )
 
 
@@ -82,7 +83,7 @@ def _colour(pieces: Iterable[Piece]) -> Iterator[str]:
     # neighbours of one look share their escapes: highlighted code has many
     gathered, look = "", None
     for text, style in pieces:
-        if style == look or not text.strip():
+        if style == look or (not text.strip() and not (look and (look.underline or look.bgcolor))):
             gathered += text
             continue
         yield _escape(gathered, look)

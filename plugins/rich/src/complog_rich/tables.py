@@ -1,4 +1,4 @@
-"""Tables: the rows that `tabulate` prints, as an FX graph's nodes are, become a table of rich's with every character."""
+"""Tables: the rows that `tabulate` prints, as an FX graph's nodes are, become a table of rich's."""
 
 from __future__ import annotations
 
