@@ -24,7 +24,7 @@ _CODE: Final = """\
 Output code:
 # AOT ID: ['0_inference']
 import torch
-cpp_fused_relu_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
+cpp_relu_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
 extern "C" void kernel(const float* in_ptr0, float* out_ptr0)
 {
     for (int64_t x0 = 0; x0 < 16; x0 += 1)
@@ -34,7 +34,7 @@ extern "C" void kernel(const float* in_ptr0, float* out_ptr0)
 
 def call(args):
     buf0 = empty_strided_cpu((4, 4), (4, 1), torch.float32)
-    cpp_fused_relu_0(args[0], buf0)  # one kernel
+    cpp_relu_0(args[0], buf0)  # one kernel
     return (buf0,)"""
 _GRAPH: Final = """\
 TRACED GRAPH

@@ -15,7 +15,9 @@ from .pieces import Piece
 
 _LEXERS: Final = {"python": "python", "cpp": "cpp", "traceback": "pytb"}
 _QUOTED: Final = re.compile(r"(?P<open>\b[rR]?(?P<quotes>'''|\"\"\"))(?P<text>.*?)(?P<close>(?P=quotes))", re.DOTALL)
-_INSTRUCTION: Final = re.compile(r"^(?P<before>[ \t>\dL:-]*)(?P<name>[A-Z][A-Z_0-9]{2,})\b(?P<after>.*)$", re.DOTALL)
+_INSTRUCTION: Final = re.compile(
+    r"^(?P<before>(?:[ \t\d>-]|L\d+:)+)(?P<name>[A-Z][A-Z_0-9]{2,})\b(?P<after>.*)$", re.DOTALL
+)
 _LONGEST_TEXT: Final = 400_000
 _LONGEST_LINE: Final = 10_000
 """Characters up to which code is highlighted: colours are not worth a second of waiting."""
@@ -81,7 +83,7 @@ def _highlight_bytecode(code: str) -> Iterator[Piece]:
         yield end, None
         end = "\n"
         match = _INSTRUCTION.match(line)
-        if match is None or not match["before"].strip(" \t") + match["after"]:
+        if match is None:
             yield line, None
             continue
         yield match["before"], _ASIDE

@@ -1,21 +1,41 @@
-"""Keeps PyTorch's Dynamo from compiling rich's frames, which run while a log call breaks a graph."""
+"""Keeps PyTorch's Dynamo from compiling rich, hundreds of frames of it, while a log call breaks a graph."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from logging import LogRecord
 
-_told: object = None
+from .surroundings import Surroundings
+
+Work = Callable[[LogRecord, str, "str | None", Surroundings], str]
+
+_wrapped: tuple[object, Work, Work] | None = None
 
 
-def keep_out() -> None:
-    """Put what paints into Dynamo's skip list, once it is loaded; nothing is imported for it."""
-    global _told
-    rules = sys.modules.get("torch._dynamo.trace_rules")
-    if rules is None or rules is _told:
-        return
-    add = getattr(rules, "add", None)
-    if add is None:
-        return  # it is being imported
-    _told = rules
-    for package in ("complog_rich", "rich", "pygments"):
-        add(package)
+def keep_dynamo_out(work: Work) -> Work:
+    """Return the function so that Dynamo looks at no frame below it, once Dynamo is loaded; nothing is imported.
+
+    >>> keep_dynamo_out(make_lines) is make_lines
+    True
+    """
+    global _wrapped
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is None or getattr(getattr(dynamo, "__spec__", None), "_initializing", False):
+        return work
+    known = _wrapped
+    if known is not None and known[0] is dynamo and known[1] is work:
+        return known[2]
+    try:
+        wrapped: Work = dynamo.disable(work)
+    except Exception:  # another PyTorch than those that are known
+        wrapped = work
+    _wrapped = (dynamo, work, wrapped)
+    return wrapped
+
+
+def make_lines(record: LogRecord, text: str, artifact: str | None, surroundings: Surroundings) -> str:
+    """Return what `lines.make_lines` does; rich is imported by the first call."""
+    from . import lines
+
+    return lines.make_lines(record, text, artifact, surroundings)

@@ -18,7 +18,7 @@ _PYTHON_ARTIFACTS: Final = frozenset(
 
 _CODE_ARTIFACT: Final = re.compile("code|kernel|source|triton|cpp|cuda")
 _PYTHON: Final = re.compile(
-    r"^[ \t]*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|@[\w.]+(?:\(|$)|(?:\S+ )?class \w+(?:\(.*\))?:)",
+    r"^[ \t]*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|@[\w.]+(?:\(|$)|class \w+(?:\(.*\))?:)",
     re.MULTILINE,
 )
 _CPP: Final = re.compile(

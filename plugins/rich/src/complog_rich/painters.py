@@ -7,6 +7,7 @@ from collections.abc import Callable
 from logging import Logger, LogRecord
 from typing import TextIO
 
+from .dynamo import keep_dynamo_out, make_lines
 from .harmless import tame
 from .surroundings import look
 
@@ -42,14 +43,10 @@ def make_beautiful(always: bool) -> Painter:
         if missing or surroundings is None or not surroundings.shapes or sys.is_finalizing():
             return text
         try:
-            from .lines import make_lines
-        except Exception:
+            return keep_dynamo_out(make_lines)(record, text, find_artifact(record.name), surroundings)
+        except ImportError:
             missing = True  # the next record need not search for it again
             raise
-        from .dynamo import keep_out
-
-        keep_out()
-        return make_lines(record, text, find_artifact(record.name), surroundings)
 
     return paint_beautiful
 
