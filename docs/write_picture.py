@@ -18,13 +18,13 @@ PLACE: Final = Path(__file__).with_name("rich.svg")
 WIDTH: Final = 135
 PROCESS: Final = 4408
 _FOLDER: Final = "/srv"
-_MOMENT: Final = time.mktime((2026, 11, 29, 15, 57, 26, 0, 0, -1))
+_MOMENT: Final = (2026, 11, 29, 15, 57, 26, 0, 0, -1)
 
 _CODE: Final = """\
 Output code:
 # AOT ID: ['0_inference']
 import torch
-cpp_relu_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
+relu_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
 extern "C" void kernel(const float* in_ptr0, float* out_ptr0)
 {
     for (int64_t x0 = 0; x0 < 16; x0 += 1)
@@ -34,7 +34,7 @@ extern "C" void kernel(const float* in_ptr0, float* out_ptr0)
 
 def call(args):
     buf0 = empty_strided_cpu((4, 4), (4, 1), torch.float32)
-    cpp_relu_0(args[0], buf0)  # one kernel
+    relu_0(args[0], buf0)  # one kernel
     return (buf0,)"""
 _GRAPH: Final = """\
 TRACED GRAPH
@@ -102,7 +102,7 @@ def log_records() -> str:
             for position, (name, level, path, line, message, argument) in enumerate(RECORDS):
                 arguments = () if argument is None else (argument,)
                 record = logging.LogRecord(name, level, f"{_FOLDER}/tiny/{path}", line, message, arguments, None)
-                record.created, record.msecs = _MOMENT, 774.0 + position
+                record.created, record.msecs = time.mktime(_MOMENT), 774.0 + position
                 record.process = PROCESS
                 logging.getLogger(name).handle(record)
     finally:
@@ -119,7 +119,13 @@ def draw() -> str:
     from rich.text import Text
 
     console = Console(
-        record=True, width=WIDTH, file=io.StringIO(), color_system="standard", force_terminal=True, legacy_windows=False
+        record=True,
+        width=WIDTH,
+        file=io.StringIO(),
+        color_system="standard",
+        force_terminal=True,
+        legacy_windows=False,
+        _environ={},
     )
     console.print(Text.from_ansi(log_records().rstrip("\n")))
     return console.export_svg(title="TORCH_LOGS_FORMAT=rich", unique_id="complog-rich") + "\n"

@@ -16,7 +16,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
 
-FOREIGN = ("TORCH", "COMPLOG", "PYTHON", "DEVICE_BACKEND", "NO_COLOR", "FORCE_", "TERM", "COLORTERM", "COLUMNS", "LINES")
+FOREIGN = (
+    "TORCH",
+    "COMPLOG",
+    "PYTHON",
+    "DEVICE_BACKEND",
+    "NO_COLOR",
+    "FORCE_",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+)
 """What the variables begin with that a program does not take over from the test run."""
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x07\x1b]*\x1b\\")

@@ -13,7 +13,7 @@ from rich.syntax import Syntax
 from .language import Language, guess_code
 from .pieces import Piece
 
-_LEXERS: Final = {"python": "python", "cpp": "cpp", "traceback": "pytb"}
+_LEXERS: Final[dict[Language, str]] = {"python": "python", "cpp": "cpp", "traceback": "pytb"}
 _QUOTED: Final = re.compile(r"(?P<open>\b[rR]?(?P<quotes>'''|\"\"\"))(?P<text>.*?)(?P<close>(?P=quotes))", re.DOTALL)
 _INSTRUCTION: Final = re.compile(
     r"^(?P<before>(?:[ \t\d>-]|L\d+:)+)(?P<name>[A-Z][A-Z_0-9]{2,})\b(?P<after>.*)$", re.DOTALL
@@ -61,6 +61,12 @@ def _lex(code: str, language: Language) -> Iterator[Piece]:
     lexer, theme = _tools(language)
     for kind, text in lexer.get_tokens(code):
         yield text, _style(theme, kind)
+
+
+def load_all() -> None:
+    """Import whatever any code needs, so that nothing is imported later on."""
+    for language in _LEXERS:
+        highlight("x = 1\n", language)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from logging import LogRecord
 
 from .surroundings import Surroundings
 
-Work = Callable[[LogRecord, str, "str | None", Surroundings], str]
+Work = Callable[[LogRecord, str, str | None, Surroundings], str]
 
 _wrapped: tuple[object, Work, Work] | None = None
 
@@ -16,6 +16,7 @@ _wrapped: tuple[object, Work, Work] | None = None
 def keep_dynamo_out(work: Work) -> Work:
     """Return the function so that Dynamo looks at no frame below it, once Dynamo is loaded; nothing is imported.
 
+    >>> from complog_rich.first_use import make_lines
     >>> keep_dynamo_out(make_lines) is make_lines
     True
     """
@@ -32,10 +33,3 @@ def keep_dynamo_out(work: Work) -> Work:
         wrapped = work
     _wrapped = (dynamo, work, wrapped)
     return wrapped
-
-
-def make_lines(record: LogRecord, text: str, artifact: str | None, surroundings: Surroundings) -> str:
-    """Return what `lines.make_lines` does; rich is imported by the first call."""
-    from . import lines
-
-    return lines.make_lines(record, text, artifact, surroundings)

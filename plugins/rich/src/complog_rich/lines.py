@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from logging import ERROR, WARNING, LogRecord
 from typing import Final
 from zlib import crc32
@@ -17,9 +18,8 @@ from .pieces import Piece, link, show, split_lines
 from .surroundings import Surroundings
 from .tables import draw_table, find_tables
 
-_PREFIX: Final = re.compile(
-    r"(?P<head>.*?)(?P<level>[A-Za-z]\S*?)(?P<when>\d{4} \d\d:\d\d:\d\d\.\d{6} \S+ )(?P<place>.*:-?\d+)(?P<tail>\].*)"
-)
+_WHEN_AND_WHERE: Final = r"(?P<when>\d{4} \d\d:\d\d:\d\d\.\d{6} \S+ )(?P<place>.*:-?\d+)(?P<tail>\].*)"
+_LETTERS: Final = {"DEBUG": "V", "INFO": "I", "WARNING": "W", "ERROR": "E", "CRITICAL": "C"}
 _TAG: Final = re.compile(r"\[__[^\]]*\]")
 _LEVELS: Final = {
     "V": Style(color="cyan"),
@@ -67,7 +67,7 @@ def split_prefix(text: str, message: object) -> tuple[str, list[str], bool]:
 
 def show_prefix(prefix: str, record: LogRecord, surroundings: Surroundings) -> str:
     """Return the prefix in its colours, with a link to the line of the program that logged."""
-    match = _PREFIX.fullmatch(prefix)
+    match = _prefix_pattern(record.levelname).fullmatch(prefix)
     if match is None or not surroundings.colours:
         return show([(prefix, _ASIDE)], surroundings._replace(links=False))
     plain = surroundings._replace(links=False)
@@ -76,6 +76,12 @@ def show_prefix(prefix: str, record: LogRecord, surroundings: Surroundings) -> s
         place = link(place, record.pathname, record.lineno)
     before = [(match["head"], _HEAD), (match["level"], _LEVELS.get(match["level"], _TITLE)), (match["when"], _ASIDE)]
     return show(before, plain) + place + show(_paint_tail(match["tail"]), plain)
+
+
+@lru_cache(maxsize=64)
+def _prefix_pattern(level: str) -> re.Pattern[str]:
+    letter = re.escape(_LETTERS.get(level, tame(level)))
+    return re.compile(f"(?P<head>.*?)(?P<level>{letter}){_WHEN_AND_WHERE}")
 
 
 def _paint_tail(tail: str) -> list[Piece]:
@@ -99,7 +105,8 @@ def paint(
     painted: list[list[Piece]] = []
     done = 0
     for table in found:
-        painted += _paint_text(record, lines[done : table.start], Guess())
+        title = [table.title] if table.title else []
+        painted += _paint_text(record, [*lines[done : table.start], *title], Guess())
         painted += draw_table(table.rows, wide=surroundings.wide)
         done = table.end
     return painted + _paint_text(record, lines[done:], Guess())

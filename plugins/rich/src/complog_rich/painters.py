@@ -7,7 +7,8 @@ from collections.abc import Callable
 from logging import Logger, LogRecord
 from typing import TextIO
 
-from .dynamo import keep_dynamo_out, make_lines
+from .dynamo import keep_dynamo_out
+from .first_use import make_lines
 from .harmless import tame
 from .surroundings import look
 

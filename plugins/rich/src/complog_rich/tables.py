@@ -21,15 +21,20 @@ _COLUMNS: Final = ("cyan", "green", "yellow", "magenta", "blue")
 _VAST: Final = 1_000_000
 """More columns than any row has: a terminal wraps what is too wide for it, so that it can be copied in one piece."""
 
+_LONGEST_HEAD: Final = 2_000
 _ASIDE: Final = Style(dim=True)
 
 
 class Found(NamedTuple):
-    """A table among lines: where it begins and ends, and the cells of its head and its rows."""
+    """A table among lines: where it begins and ends, the cells of its head and its rows.
+
+    `title` is what stands on the line of the head, before it: PyTorch puts a file's name there.
+    """
 
     start: int
     end: int
     rows: tuple[tuple[str, ...], ...]
+    title: str = ""
 
 
 def find_tables(lines: Sequence[str]) -> list[Found]:
@@ -44,16 +49,27 @@ def find_tables(lines: Sequence[str]) -> list[Found]:
         if at <= done or not rule.lstrip(" \t").startswith("--") or not _RULE.fullmatch(rule):
             continue
         columns = [match.span() for match in re.finditer("-+", rule)]
-        cells = [_cut(lines[at - 1], columns)]
+        title, head = _find_head(lines[at - 1], columns)
+        cells = [head]
         end = at + 1
         while end < len(lines) and (row := _cut(lines[end], columns)) is not None:
             cells.append(row)
             end += 1
         rows = tuple(row for row in cells if row is not None)
         if len(rows) == len(cells) > 1:
-            found.append(Found(at - 1, end, rows))
+            found.append(Found(at - 1, end, rows, title))
             done = end
     return found
+
+
+def _find_head(line: str, columns: Sequence[tuple[int, int]]) -> tuple[str, tuple[str, ...] | None]:
+    head = _cut(line, columns)
+    if head is None and len(line) <= _LONGEST_HEAD:
+        for match in re.finditer(r"(?<=\S) +(?=\S)", line):
+            shifted = _cut(" " * columns[0][0] + line[match.end() :], columns)
+            if shifted is not None and all(shifted):
+                return line[: match.start()], shifted
+    return "", head
 
 
 def _cut(line: str, columns: Sequence[tuple[int, int]]) -> tuple[str, ...] | None:
