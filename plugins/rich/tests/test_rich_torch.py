@@ -54,7 +54,7 @@ def test_compilation_is_shown_with_highlighted_code_and_tables(tmp_path: Path) -
     assert re.search(r"\x1b\]8;;file:///\S+/torch/_inductor/graph\.py#\d+\x1b\\", sent)
     lines = [line for line in text.splitlines() if "__output_code]" in line or "__graph" in line]
     assert len(lines) > 50
-    assert [line for line in lines if not re.match(r"V\d{4} \S+ \d+ \S+:\d+\] \[0/0\] \[__\w+\] ?", line)] == []
+    assert [line for line in lines if not re.match(r"[VI]\d{4} \S+ \d+ \S+:\d+\] \[0/0\] \[__\w+\] ?", line)] == []
 
 
 def test_dynamo_compiles_nothing_of_what_paints(tmp_path: Path) -> None:
