@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -72,7 +73,7 @@ def show_prefix(prefix: str, record: LogRecord, surroundings: Surroundings) -> s
         return show([(prefix, _ASIDE)], surroundings._replace(links=False))
     plain = surroundings._replace(links=False)
     place = show([(match["place"], _PLACE)], plain)
-    if surroundings.links:
+    if surroundings.links and os.path.isabs(record.pathname):
         place = link(place, record.pathname, record.lineno)
     before = [(match["head"], _HEAD), (match["level"], _LEVELS.get(match["level"], _TITLE)), (match["when"], _ASIDE)]
     return show(before, plain) + place + show(_paint_tail(match["tail"]), plain)

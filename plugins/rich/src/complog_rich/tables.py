@@ -17,11 +17,11 @@ from rich.text import Text
 from .pieces import Piece
 
 _RULE: Final = re.compile(r"[ \t]*-{2,}(?: {2}-+)+[ \t]*")
+_GAP: Final = re.compile(r"(?<=\S) +(?=\S)")
 _COLUMNS: Final = ("cyan", "green", "yellow", "magenta", "blue")
 _VAST: Final = 1_000_000
 """More columns than any row has: a terminal wraps what is too wide for it, so that it can be copied in one piece."""
 
-_LONGEST_HEAD: Final = 2_000
 _ASIDE: Final = Style(dim=True)
 
 
@@ -63,13 +63,15 @@ def find_tables(lines: Sequence[str]) -> list[Found]:
 
 
 def _find_head(line: str, columns: Sequence[tuple[int, int]]) -> tuple[str, tuple[str, ...] | None]:
-    head = _cut(line, columns)
-    if head is None and len(line) <= _LONGEST_HEAD:
-        for match in re.finditer(r"(?<=\S) +(?=\S)", line):
+    title, head = "", _cut(line, columns)
+    if head is None:
+        # the head ends in the last column, which leaves few places where it can begin
+        first, last = (len(line) + columns[0][0] - end for end in reversed(columns[-1]))
+        for match in _GAP.finditer(line, max(0, first - 1), max(0, last)):
             shifted = _cut(" " * columns[0][0] + line[match.end() :], columns)
             if shifted is not None and all(shifted):
-                return line[: match.start()], shifted
-    return "", head
+                title, head = line[: match.end() - 1], shifted
+    return title, head
 
 
 def _cut(line: str, columns: Sequence[tuple[int, int]]) -> tuple[str, ...] | None:
