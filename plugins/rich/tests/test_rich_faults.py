@@ -18,6 +18,7 @@ from tests.support.terminals import readable, run_in_terminal
 
 import complog_rich.plugin
 from complog_core import Artifact, Component, LogSystem
+from complog_rich import first_use
 from complog_rich.surroundings import Surroundings, look
 
 __all__ = ["make_system", "top"]
@@ -225,6 +226,15 @@ def test_child_forked_while_others_paint_goes_on(tmp_path: Path) -> None:
     assert sent.count("] child\n") == 10
 
 
+def test_child_forked_during_the_import_of_rich_does_not_wait_for_it(
+    log: logging.Logger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_use, "_make", None)
+    monkeypatch.setattr(first_use, "_begun_in", os.getppid())
+    monkeypatch.setattr(first_use, "_load", lambda: pytest.fail("it would hang"))
+    assert shown(lambda: log.info("\x1b[2J")).endswith("] \\x1b[2J\n")
+
+
 def test_records_at_exit_come_out(tmp_path: Path) -> None:
     program = """
         import atexit, complog, logging
@@ -260,7 +270,8 @@ def test_notebook_is_no_terminal_for_auto() -> None:
         ({"NO_COLOR": ""}, Surroundings(True, True, True, True)),
         ({"NO_COLOR": "0"}, Surroundings(True, False, False, True)),
         ({"TERM": "dumb"}, Surroundings(False, False, False, True)),
-        ({"TERM": "dumb", "FORCE_COLOR": "1"}, Surroundings(True, True, True, True)),
+        ({"TERM": "dumb", "FORCE_COLOR": "1"}, Surroundings(True, True, False, True)),
+        ({"TERM": "linux"}, Surroundings(True, True, False, True)),
         ({"FORCE_COLOR": "false"}, Surroundings(True, False, False, True)),
         ({"FORCE_HYPERLINK": "0"}, Surroundings(True, True, False, True)),
     ],

@@ -225,6 +225,14 @@ def test_vast_code_comes_out_whole_and_plain(text: str) -> None:
     assert "\x1b[94m" not in painted(text, "output_code")
 
 
+@pytest.mark.parametrize(("rows", "drawn"), [(4_999, True), (5_000, False)])
+def test_vast_table_stays_as_it_was_printed(rows: int, drawn: bool) -> None:
+    message = "a   b\n--  --\n" + "c   d\n" * rows
+    text = readable(painted(message))
+    assert ("│ c │ d │" in text) == drawn
+    assert text.count("c") == rows
+
+
 def test_line_of_a_million_characters_comes_out_whole() -> None:
     message = "/a.b:" + "/" * 1_000_000
     assert readable(painted(message)).endswith(message)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-_PLAIN_TERMINALS = frozenset({"dumb", "unknown"})
-_NOTEBOOKS = ("ipykernel", "google.colab")
+_PLAIN_TERMINALS: Final = frozenset({"dumb", "unknown"})
+_LINKLESS_TERMINALS: Final = frozenset({"ansi", "cygwin", "linux", "vt100", "vt220"})
+_NOTEBOOKS: Final = ("ipykernel", "google.colab")
 
 
 class Surroundings(NamedTuple):
@@ -32,7 +33,8 @@ def look(stream: Any, environ: Mapping[str, str] = os.environ, *, always: bool) 
     terminal = _is_terminal(stream)
     force = environ.get("FORCE_COLOR", "").strip().lower()
     forced = force not in ("", "0", "false")
-    plain = not forced and environ.get("TERM", "").strip().lower() in _PLAIN_TERMINALS
+    term = environ.get("TERM", "").strip().lower()
+    plain = term in _PLAIN_TERMINALS
     notebook = always and type(stream).__module__.startswith(_NOTEBOOKS)
     if not (always or terminal or forced):
         return None
@@ -40,7 +42,8 @@ def look(stream: Any, environ: Mapping[str, str] = os.environ, *, always: bool) 
     colours = shapes and not environ.get("NO_COLOR") and force not in ("0", "false")
     if os.name == "nt" and terminal and shapes and _is_old_console():
         colours = False
-    links = colours and terminal and not notebook and environ.get("FORCE_HYPERLINK", "").strip() != "0"
+    links = colours and terminal and not (notebook or plain or term in _LINKLESS_TERMINALS)
+    links = links and environ.get("FORCE_HYPERLINK", "").strip() != "0"
     return Surroundings(shapes, colours, links, _is_wide(stream))
 
 

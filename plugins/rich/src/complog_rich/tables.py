@@ -22,6 +22,9 @@ _COLUMNS: Final = ("cyan", "green", "yellow", "magenta", "blue")
 _VAST: Final = 1_000_000
 """More columns than any row has: a terminal wraps what is too wide for it, so that it can be copied in one piece."""
 
+_MOST_CELLS: Final = 10_000
+"""A larger table is left as it is: drawing it takes about a second for each so many cells."""
+
 _ASIDE: Final = Style(dim=True)
 
 
@@ -56,9 +59,9 @@ def find_tables(lines: Sequence[str]) -> list[Found]:
             cells.append(row)
             end += 1
         rows = tuple(row for row in cells if row is not None)
-        if len(rows) == len(cells) > 1:
+        if len(rows) == len(cells) > 1 and len(rows) * len(columns) <= _MOST_CELLS:
             found.append(Found(at - 1, end, rows, title))
-            done = end
+        done = max(done, end if head is not None else 0)
     return found
 
 
