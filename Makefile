@@ -11,7 +11,7 @@ TORCH = 1
 PYTEST_ARGS =
 DIST = dist
 
-PLUGINS := torch dynamo inductor distributed onnx
+PLUGINS := torch dynamo inductor distributed onnx rich
 PROJECTS := . $(PLUGINS:%=plugins/%) examples/my-artifact
 REQUIREMENTS := $(PROJECTS:%=%/pyproject.toml)
 EMPTY :=
@@ -35,7 +35,7 @@ help:
 	@echo 'make test            every test (PYTEST_ARGS="-k name" to choose)'
 	@echo 'make test-versions   the tests of the core on each other Python >= 3.10 that is installed'
 	@echo 'make lint            ruff, mypy --strict, the layers of the imports'
-	@echo 'make docs            write docs/names.md anew'
+	@echo 'make docs            write docs/names.md and docs/rich.svg anew'
 	@echo 'make wheels          build every distribution into $(DIST)/'
 	@echo 'make clean           remove what these made'
 	@echo
@@ -82,6 +82,7 @@ lint-imports: $(VENV)/installed
 
 docs: $(VENV)/installed
 	$(VENV)/bin/python docs/write_names.py
+	$(VENV)/bin/python docs/write_picture.py
 
 wheels: $(VENV)/installed
 	@for project in $(filter-out examples/%,$(PROJECTS)); do \

@@ -89,6 +89,20 @@ def test_package_itself_holds_its_docstring_only(family: str) -> None:
     assert isinstance(only, ast.Expr)
 
 
+def test_complog_rich_loads_from_the_wheel_without_rich(workshop: Workshop) -> None:
+    with zipfile.ZipFile(workshop.build("plugins/rich", "wheel")) as wheel:
+        names = set(wheel.namelist())
+        metadata = Parser().parsestr(wheel.read("complog_rich-0.1.0.dist-info/METADATA").decode())
+    assert {name.partition("/")[0] for name in names} == {"complog_rich", "complog_rich-0.1.0.dist-info"}
+    assert {"complog_rich/py.typed", "complog_rich-0.1.0.dist-info/licenses/LICENSE"} <= names
+    assert sorted(metadata.get_all("Requires-Dist") or ()) == ["complog<0.2,>=0.1", "rich<16,>=13"]
+    done = workshop.run(f"family = 'rich'\n{LOAD}", workshop.install(".", "plugins/rich"))
+    assert (done.returncode, done.stderr) == (0, "")
+    loaded = json.loads(done.stdout)
+    assert [name for name in loaded["new"] if name.startswith("complog")] == ["complog_rich", "complog_rich.plugin"]
+    assert [name for name in loaded["new"] if name.partition(".")[0] in (*HEAVY, "rich", "pygments")] == []
+
+
 def test_core_is_distributed_without_any_plugin(workshop: Workshop) -> None:
     with tarfile.open(workshop.build(".", "sdist")) as sdist:
         files = {name.partition("/")[2] for name in sdist.getnames()}

@@ -155,6 +155,7 @@ class Outlets:
                 kinds.add(type(error))
                 outputs = outputs._replace(path=None)
         handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs))
+        painters = tuple(self._gather(assembly, "complog_console_painters", owners, outputs=outputs))
         remember_owners(self._prefix, owners)
         pipeline = Pipeline(
             filters=filters,
@@ -163,6 +164,7 @@ class Outlets:
             file=file,
             handlers=handlers,
             propagate=outputs.propagate,
+            painters=painters,
         )
         kind = kinds.pop() if len(kinds) == 1 else SettingsError
         return Built(pipeline, state._replace(outputs=outputs), tuple(problems), kind)

@@ -141,7 +141,7 @@ def _check_env_var(item: object) -> None:
         raise ValueError("it is not the name of a variable")
 
 
-def _check_filter(item: object) -> None:
+def _check_callable(item: object) -> None:
     if not callable(item):
         raise ValueError("it is not callable")
 
@@ -160,7 +160,8 @@ _ITEMS: Final[Mapping[str, tuple[str, Callable[[object], None]]]] = {
     "complog_keywords": ("Keyword", check_keyword),
     "complog_env_vars": ("str", _check_env_var),
     "complog_handlers": ("logging.Handler", _check_handler),
-    "complog_filters": ("callables", _check_filter),
+    "complog_filters": ("callables", _check_callable),
+    "complog_console_painters": ("callables", _check_callable),
     "complog_record_fields": ("Field", check_field),
     "complog_plugin_notes": ("str", _check_note),
 }

@@ -6,16 +6,16 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from .descriptors import renew_after_fork
-from .faults import note_fault_of
+from .faults import Fault, note_fault_of
 from .outputs import ConsoleOutput
 from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
 from .values import NamedTuple
 
 if TYPE_CHECKING:
-    from .hookspecs import RecordFilter
+    from .hookspecs import Painter, RecordFilter
     from .outputs import FileOutput
 
 
@@ -26,7 +26,8 @@ _DEEPEST: Final = 8
 class Pipeline(NamedTuple):
     """What a sink does with a record: a snapshot that is exchanged whole.
 
-    `handlers` are those that plugins contribute; `propagate` passes each record to the root logger's handlers too.
+    `handlers` are those that plugins contribute; `propagate` passes each record to the root logger's handlers too;
+    `painters` say, one after the other, what the console shows instead of the text.
 
     >>> Pipeline().console, Pipeline().file
     (True, None)
@@ -38,6 +39,7 @@ class Pipeline(NamedTuple):
     file: FileOutput | None = None
     handlers: tuple[logging.Handler, ...] = ()
     propagate: bool = False
+    painters: tuple[Painter, ...] = ()
 
 
 class _Thread:
@@ -84,11 +86,11 @@ class Sink:
 
     @pipeline.setter
     def pipeline(self, pipeline: Pipeline) -> None:
-        elsewhere = pipeline.filters or pipeline.file or pipeline.handlers or pipeline.propagate or not pipeline.console
+        formatter = pipeline.formatter
         self._plain = None
         self._pipeline = pipeline
         # what most programs have, a console and nothing else, is written without asking for the rest
-        self._plain = None if elsewhere else pipeline.formatter
+        self._plain = formatter if pipeline == Pipeline(formatter=formatter) else None
 
     def dispatch(self, record: logging.LogRecord, via: ComplogHandler | None = None) -> None:
         """Filter the record, render it, and give it to each output; never raises. `via` is the handler it came to."""
@@ -159,13 +161,13 @@ class Sink:
             if passed is None:
                 return
             record = passed
-        if not pipeline.handlers and not pipeline.propagate:
+        if not pipeline.handlers and not pipeline.propagate and not pipeline.painters:
             if pipeline.console or pipeline.file is not None:
-                self._write(render(record, pipeline.formatter), pipeline)
+                self._write(record, render(record, pipeline.formatter), pipeline)
             return
         rendering = Rendering(settle_message(record), pipeline.formatter)
         if pipeline.console or pipeline.file is not None:
-            self._write(rendering.text(), pipeline)
+            self._write(rendering.record, rendering.text(), pipeline)
         if pipeline.handlers:
             with rendering.shared():
                 for handler in pipeline.handlers:
@@ -173,10 +175,18 @@ class Sink:
         if pipeline.propagate:
             _pass_to_root(rendering.record)
 
-    def _write(self, text: str, pipeline: Pipeline) -> None:
+    def _write(self, record: logging.LogRecord, text: str, pipeline: Pipeline) -> None:
         if pipeline.console:
-            self._console.write(text)
+            self._show(record, text, pipeline.painters)
         if pipeline.file is not None and not pipeline.file.write(text) and not pipeline.console:
+            self._show(record, text, pipeline.painters)
+
+    def _show(self, record: logging.LogRecord, text: str, painters: tuple[Painter, ...]) -> None:
+        if painters:
+            if not hasattr(record, "message"):  # the formatter was none of the usual kind
+                record.message = record.getMessage()
+            self._console.write(text, lambda text, stream: _paint(record, text, stream, painters))
+        else:
             self._console.write(text)
 
     def _contribute(self, record: logging.LogRecord, handler: logging.Handler) -> None:
@@ -249,6 +259,18 @@ def _ask(record_filter: RecordFilter, record: logging.LogRecord) -> logging.LogR
     except BaseException as error:
         note_fault_of(record_filter, f"the filter {_name_of(record_filter)}, which records then pass,", error)
         return record
+
+
+def _paint(record: logging.LogRecord, text: str, stream: TextIO, painters: tuple[Painter, ...]) -> str:
+    for painter in painters:
+        try:
+            painted: object = painter(record, text, stream)
+            if not isinstance(painted, str):
+                raise Fault(f"returned {type(painted).__name__} instead of a str")
+            text = painted
+        except BaseException as error:
+            note_fault_of(painter, f"the painter {_name_of(painter)}, without which records are then shown,", error)
+    return text
 
 
 def _hand_over(record: logging.LogRecord, handler: logging.Handler) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 import pluggy
 
@@ -19,6 +19,7 @@ hookimpl: Final = pluggy.HookimplMarker(PROJECT)
 
 FormatterFactory = Callable[[], logging.Formatter]
 RecordFilter = Callable[[logging.LogRecord], "bool | logging.LogRecord"]
+Painter = Callable[[logging.LogRecord, str, TextIO], str]
 
 
 @hookspec
@@ -63,6 +64,16 @@ def complog_handlers(outputs: Outputs) -> Iterable[logging.Handler]:
 
     Each handler gets every enabled record; one without a formatter gets the line that the console gets. Handlers that
     a later call no longer returns are closed.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_console_painters(outputs: Outputs) -> Iterable[Painter]:
+    """complog_console_painters(outputs) -> Iterable[Painter]: runs at each change of the configuration.
+
+    Each is a Callable[[LogRecord, str, TextIO], str]: it is given a record, the text that the console would get and the
+    stream, and returns what the console gets instead. Files and handlers get the text as it was.
     """
     raise NotImplementedError
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from . import report
@@ -131,6 +132,10 @@ class FileOutput:
             if self._torn:
                 data = b"\n" + data
             sent, fault = send(opened.descriptor, data)
+            if fault is not None and fault.errno == errno.EBADF and not passing:
+                # somebody has closed it since it was last looked at
+                self._checked = 0.0
+                sent, fault = send(self._current().descriptor, data)
             self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
             if fault is not None:
                 raise fault
@@ -144,13 +149,14 @@ class FileOutput:
         now = time.monotonic()
         if opened is not None and now - self._checked < _UNCHECKED and not self._inherited:
             return opened
-        self._checked = now
+        self._checked = 0.0
         # what others have closed has to be known before its number is given out again
         own = opened is not None and is_own(opened)
         if self._inherited:
             self.path = expand_path(self._rooted, os.environ)
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
         elif opened is not None and own and leads_to(self.path, opened):
+            self._checked = now
             return opened
         fresh = open_for_appending(self.path, wait=False)
         if not self._closed:
@@ -183,10 +189,15 @@ class ConsoleOutput:
         self._descriptor = -1
         renew_after_fork(self)
 
-    def write(self, text: str) -> bool:
-        """Write the text and a line end at once; return whether the stream took it. Never raises."""
+    def write(self, text: str, paint: Callable[[str, Any], str] | None = None) -> bool:
+        """Write the text and a line end at once; return whether the stream took it. Never raises.
+
+        `paint` is asked, with the text and the stream, what to write instead.
+        """
         try:
             stream: Any = sys.stderr
+            if paint is not None and stream is not None:
+                text = paint(text, stream)
             if (stream is not self._stream or stream.encoding is not self._encoding) and not self._look_at(stream):
                 return stream is not None and _write_to_stream(stream, text + "\n")
             try:
