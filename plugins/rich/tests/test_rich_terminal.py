@@ -31,6 +31,7 @@ PROGRAM = f"""
 """
 SETTINGS = {"TORCH_LOGS": "+torch,graph,output_code"}
 RICH = {**SETTINGS, "TORCH_LOGS_FORMAT": "rich"}
+FIELD = {**SETTINGS, "TORCH_LOGS_FORMAT": "%(rich)s"}
 AUTO = {**SETTINGS, "COMPLOG_RICH": "auto"}
 ALWAYS = {**SETTINGS, "COMPLOG_RICH": "always"}
 LINE = re.compile(r"[VWE]\d{4} \d\d:\d\d:\d\d\.\d{6} \d+ program\.py:\d+\](?: \[__(?:graph|output_code)\])? .*")
@@ -47,7 +48,7 @@ def run_in_pipe(source: str, directory: Path, env: dict[str, str]) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("env", [RICH, AUTO, ALWAYS], ids=["format", "auto", "always"])
+@pytest.mark.parametrize("env", [RICH, FIELD, AUTO, ALWAYS], ids=["format", "field", "auto", "always"])
 def test_terminal_gets_colours_a_table_and_links(tmp_path: Path, env: dict[str, str]) -> None:
     sent = run_in_terminal(PROGRAM, tmp_path, env=env)
     assert "\x1b[1;33mW\x1b[0m" in sent

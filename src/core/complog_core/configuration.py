@@ -14,7 +14,7 @@ from .contributions import read_contribution
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
-from .formatters import BrokenFormatError, make_formatter
+from .formatters import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
@@ -132,7 +132,9 @@ class Outlets:
         filters = tuple(self._gather(assembly, "complog_filters", owners))
         outputs = state.outputs
         kinds: set[type[SettingsError]] = set()
-        owner_of_format = assembly.format_owners.get((outputs.format or "").strip())
+        if outputs.format is not None and bare_name(outputs.format, assembly.formatters) in assembly.formatters:
+            outputs = outputs._replace(format=bare_name(outputs.format, assembly.formatters))
+        owner_of_format = assembly.format_owners.get(outputs.format or "")
         try:
             formatter = self._formatter(assembly, outputs.format, fields)
             if owner_of_format is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .errors import FormatError
@@ -206,6 +206,19 @@ def _find_none(logger_name: str) -> Sequence[str]:
     return ()
 
 
+def bare_name(fmt: str, known: Container[str]) -> str:
+    """Return the format's text without white space around it, and a known name that is written as a field as a name.
+
+    So written, a host framework that reads the variable before us, and takes only %-formats, lets it pass.
+
+    >>> bare_name("%(json)s", {"json"}), bare_name("%(message)s", {"json"})
+    ('json', '%(message)s')
+    """
+    text = fmt.strip()
+    name = text.removeprefix("%(").removesuffix(")s")
+    return name if f"%({name})s" == text and name in known else text
+
+
 def make_formatter(
     fmt: str | None,
     factories: Mapping[str, Callable[[], logging.Formatter]],
@@ -233,9 +246,7 @@ def make_formatter(
     glog.bind(fields, artifacts)
     if fmt is None or not fmt.strip():
         return glog
-    name = fmt.strip()
-    if name.startswith("%(") and name.endswith(")s") and name[2:-2] in factories:
-        name = name[2:-2]  # so written, a host framework that reads the variable before us lets it pass
+    name = bare_name(fmt, factories)
     if name in factories:
         made = _call_factory(name, factories[name], fields, artifacts, find_components)
         return made if type(made) is GlogFormatter else HeedingFormatter(made, artifacts)
