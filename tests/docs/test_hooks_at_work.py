@@ -62,6 +62,7 @@ LATER: dict[str, tuple[object, object]] = {
     "handlers": (lambda outputs: ["no handler"], lambda outputs: boom()),
     "filters": (lambda: ["no function"], boom),
     "record_fields": (lambda: ["no field"], boom),
+    "trace_listeners": (lambda: ["no function"], boom),
 }
 
 

@@ -3,6 +3,7 @@
 Plugins import their vocabulary from this package; `complog` assembles the default system from it.
 """
 
+from .describing import RecordDescriber
 from .errors import (
     ComplogError,
     FormatError,
@@ -15,7 +16,8 @@ from .errors import (
 from .formatters import GlogFormatter
 from .hookspecs import hookimpl
 from .lazy import LazyString, hide_warnings, warning_once
-from .model import OFF, Artifact, Component, Field, Keyword, LogState, Outputs, PluginInfo, Setting
+from .model import OFF, Artifact, Component, Field, Keyword, LogState, Outputs, PluginInfo, Setting, TraceRecord
+from .report import warn
 from .system import LogSystem
 from .version import VERSION
 
@@ -39,10 +41,13 @@ __all__ = [
     "OwnershipError",
     "PluginError",
     "PluginInfo",
+    "RecordDescriber",
     "Setting",
     "SettingsError",
+    "TraceRecord",
     "__version__",
     "hide_warnings",
     "hookimpl",
+    "warn",
     "warning_once",
 ]

@@ -159,6 +159,7 @@ _ITEMS: Final[Mapping[str, tuple[str, Callable[[object], None]]]] = {
     "complog_handlers": ("logging.Handler", _check_handler),
     "complog_filters": ("callables", _check_filter),
     "complog_record_fields": ("Field", check_field),
+    "complog_trace_listeners": ("callables", _check_filter),
     "complog_plugin_notes": ("str", _check_note),
 }
 

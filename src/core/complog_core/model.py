@@ -137,6 +137,26 @@ class Outputs(NamedTuple):
     ranks: frozenset[int] | None = None
 
 
+class TraceRecord(NamedTuple):
+    """One record of the structured trace, as listeners get it: `metadata` is `{name: ..., further fields}`.
+
+    `payload` is the text that stands in the file, None where there is none; `created` is in seconds since the epoch,
+    `pathname` and `lineno` are the caller's. Records hold file names as numbers; `explain` returns what a number stands
+    for, None where that is not known. The values are the program's: who keeps them copies them.
+
+    >>> TraceRecord("tiles", {"tiles": {"count": 3}}, None, 0.0, "/x/y.py", 3).metadata["tiles"]
+    {'count': 3}
+    """
+
+    name: str
+    metadata: Mapping[str, Any]
+    payload: str | None
+    created: float
+    pathname: str
+    lineno: int
+    explain: Callable[[int], str | None] = lambda number: None
+
+
 class PluginInfo(NamedTuple):
     """What became of one entry point, or of one plugin object that was passed to a system.
 
