@@ -3,7 +3,6 @@
 Plugins import their vocabulary from this package; `complog` assembles the default system from it.
 """
 
-from .describing import RecordDescriber
 from .errors import (
     ComplogError,
     FormatError,
@@ -16,7 +15,19 @@ from .errors import (
 from .formatters import GlogFormatter
 from .hookspecs import hookimpl
 from .lazy import LazyString, hide_warnings, warning_once
-from .model import OFF, Artifact, Component, Field, Keyword, LogState, Outputs, PluginInfo, Setting, TraceRecord
+from .model import (
+    OFF,
+    Artifact,
+    Component,
+    Field,
+    Keyword,
+    LogState,
+    Outputs,
+    PluginInfo,
+    RecordDescriber,
+    Setting,
+    TraceRecord,
+)
 from .report import warn
 from .system import LogSystem
 from .version import VERSION

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .arguments import Request
 from .assembly import Assembly
 from .contributions import read_contribution
-from .describing import RecordDescriber
+from .describing import make_describer
 from .environment import Texts, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
@@ -127,7 +127,7 @@ class Outlets:
             except SettingsError as error:
                 problems += [(error.source, problem) for problem in error.problems]
                 outputs = outputs._replace(path=None)
-        describer = RecordDescriber(self._prefix, assembly.registry, fields, self._artifacts)
+        describer = make_describer(self._prefix, assembly.registry, fields, self._artifacts)
         given = self._gather(assembly, "complog_handlers", owners, outputs=outputs, describer=describer)
         handlers = tuple(given)
         remember_owners(self._prefix, owners)

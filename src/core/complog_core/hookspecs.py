@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pluggy
 
 if TYPE_CHECKING:
-    from .describing import RecordDescriber
-    from .model import Artifact, Component, Field, Keyword, LogState, Outputs, TraceRecord
+    from .model import Artifact, Component, Field, Keyword, LogState, Outputs, RecordDescriber, TraceRecord
 
 PROJECT: Final = "complog"
 

@@ -137,6 +137,23 @@ class Outputs(NamedTuple):
     ranks: frozenset[int] | None = None
 
 
+class RecordDescriber(NamedTuple):
+    """What complog knows about a record besides what stands in it; asked from any thread, and never raises.
+
+    `prefix` is that of the system. `artifact` returns the name of the artifact that a record belongs to, or None,
+    `components` the names of the components whose logger is the nearest above the record's, `fields` the texts of the
+    contributed fields by their names, without white space around, blank ones left out.
+
+    >>> RecordDescriber().fields(logging.makeLogRecord({}))
+    {}
+    """
+
+    prefix: str = "TORCH"
+    artifact: Callable[[logging.LogRecord], str | None] = lambda record: None
+    components: Callable[[logging.LogRecord], tuple[str, ...]] = lambda record: ()
+    fields: Callable[[logging.LogRecord], Mapping[str, str]] = lambda record: {}
+
+
 class TraceRecord(NamedTuple):
     """One record of the structured trace, as listeners get it: `metadata` is `{name: ..., further fields}`.
 
