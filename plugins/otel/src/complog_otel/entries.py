@@ -22,6 +22,7 @@ RANK_VARIABLES: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RA
 _STANDARD: Final = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {
     *("message", "asctime", "taskName"),
 }
+_OTHER_BYTES: Final = 500
 _COMPILATION: Final = ("compiled_autograd_id", "frame_id", "frame_compile_id", "attempt")
 _TRACEBACKS: Final = logging.Formatter()
 
@@ -29,8 +30,7 @@ _TRACEBACKS: Final = logging.Formatter()
 class Entry(NamedTuple):
     """One log record to be: `scope` names the instrumentation scope, times are in nanoseconds since the epoch.
 
-    `severity` is a SeverityNumber as int. `context` is OpenTelemetry's, None where the program uses no such thing;
-    `size` is about how many bytes it takes.
+    `severity` is a SeverityNumber as int. `context` is OpenTelemetry's, None where the program uses no such thing.
     """
 
     scope: str
@@ -45,8 +45,16 @@ class Entry(NamedTuple):
 
     @property
     def size(self) -> int:
-        texts = sum(len(value) for value in self.attributes.values() if isinstance(value, str))
-        return 500 + len(self.body or "") + texts
+        """About how many bytes it takes."""
+        return _OTHER_BYTES + len(self.body or "") + sum(map(_count, self.attributes.values()))
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(len, value)) + sum(map(_count, value.values()))
+    return sum(map(_count, value)) if isinstance(value, list) else 8
 
 
 def describe_record(record: logging.LogRecord, describer: RecordDescriber) -> Entry:
@@ -64,7 +72,7 @@ def describe_record(record: logging.LogRecord, describer: RecordDescriber) -> En
         **_describe_exception(record),
         "code.stacktrace": record.stack_info,
     }
-    own = {name: make_plain(value) for name, value in own.items() if value is not None}
+    own = {name: _settle(value) for name, value in own.items() if value is not None}
     # where there are more attributes than the limit allows, the first ones are given up
     extras = {
         make_text(f"complog.extra.{name}" if name in own or not name else name): make_plain(value)
@@ -115,6 +123,13 @@ def describe_trace(record: TraceRecord) -> Entry:
     )
 
 
+def _settle(value: Any) -> Any:
+    # nearly all are one of these, and each record has ten
+    if type(value) is str:
+        return value if value.isascii() else make_text(value)
+    return make_plain(value)
+
+
 def find_severity(level: int) -> int:
     """Return the SeverityNumber of a level of the logging package; levels between the usual ones lie between theirs.
 
@@ -129,7 +144,7 @@ def find_severity(level: int) -> int:
 
 def _name_fields(fields: Mapping[str, str]) -> dict[str, Any]:
     """Return the contributed fields as attributes, without the brackets that a line needs."""
-    named: dict[str, Any] = {"complog.rank": _find_rank()}
+    named: dict[str, Any] = {} if "rank" in fields else {"complog.rank": _find_rank()}
     for name, text in fields.items():
         bare = re.sub(r"^\[(.*)\]$", r"\1", text.removesuffix(":"))
         if name == "rank":

@@ -41,7 +41,7 @@ class Sender:
         # what a forked child has inherited is its parent's: the records, the connection, a thread that is not there
         self._lock = threading.RLock()  # re-entrant: a signal handler or a finalizer may log in the middle of it
         self._beginning = threading.Lock()
-        self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()  # which is re-entrant too
+        self._queue: queue.SimpleQueue[tuple[Entry, int] | None] = queue.SimpleQueue()  # which is re-entrant too
         self._counts = Counts()
         self._bytes = 0
         self._limits: Limits = Limits()
@@ -73,7 +73,7 @@ class Sender:
             elif has_room:
                 self._counts = counts._replace(logged=counts.logged + 1)
                 self._bytes += size
-                self._queue.put(entry)
+                self._queue.put((entry, size))
             else:
                 self._counts = counts._replace(logged=counts.logged + 1, full=counts.full + 1)
         if not has_room and not self._over:
@@ -175,7 +175,7 @@ class Sender:
     def _run(self) -> None:
         with sending():
             while not self._over:
-                self._deliver(self._collect())
+                self._deliver(*self._collect())
 
     def _send_here(self) -> None:
         with sending():
@@ -184,33 +184,32 @@ class Sender:
             end = time.monotonic() + self._limits.export
             while self._counts.waiting and not self._is_failing() and time.monotonic() < end:
                 self._queue.put(None)
-                self._deliver(self._collect())
+                self._deliver(*self._collect())
 
-    def _collect(self) -> list[Entry]:
+    def _collect(self) -> tuple[list[Entry], int]:
         """Wait for an entry, then for more until a batch is full, the delay is over, or somebody waits."""
         first = self._queue.get()
         if first is None:
-            return []
-        batch, size = [first], first.size
+            return [], 0
+        batch, size = [first[0]], first[1]
         end = time.monotonic() + (0 if self._hurry.is_set() else self._limits.delay)
         while len(batch) < self._limits.batch:
             try:
-                entry = self._queue.get(timeout=max(0, end - time.monotonic()))
+                following = self._queue.get(timeout=max(0, end - time.monotonic()))
             except queue.Empty:
                 break
-            if entry is None:
+            if following is None:
                 break
-            batch.append(entry)
-            size += entry.size
+            batch.append(following[0])
+            size += following[1]
             if size >= LARGEST_BATCH:
                 break
-        return batch
+        return batch, size
 
-    def _deliver(self, batch: list[Entry]) -> None:
+    def _deliver(self, batch: list[Entry], size: int) -> None:
         delivery = self._delivery
         if not batch or delivery is None:
             return
-        size = sum(entry.size for entry in batch)
         pause = self._limits.delay
         while not self._over:
             try:

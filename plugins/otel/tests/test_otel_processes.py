@@ -1,0 +1,162 @@
+"""Each process sends its own records, once, whatever way it was made and whatever way it ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from plugins.otel.tests.programs import PRELUDE, finish, run, start
+from plugins.otel.tests.receiver import receiving
+
+from complog_otel.counts import Counts
+
+PATIENT = {"OTEL_BLRP_SCHEDULE_DELAY": "60000"}
+"""Nothing is sent before the end, unless somebody flushes."""
+
+
+def test_four_processes_at_once_lose_and_mix_nothing() -> None:
+    with receiving() as receiver:
+        programs = [
+            start(receiver.url, "for number in range(500): log.info('%d', number)", RANK=str(rank)) for rank in range(4)
+        ]
+        ended = [finish(program) for program in programs]
+        assert [each.counts for each in ended] == [Counts(logged=500, sent=500)] * 4
+        assert len(receiver.records) == 2000
+        for rank in range(4):
+            own = [record for record in receiver.records if record.attributes["complog.rank"] == rank]
+            assert [record.body for record in own] == [str(number) for number in range(500)]
+            assert len({record.resource["process.pid"] for record in own}) == 1
+    assert all(each.errors == [] for each in ended)
+
+
+FORKING = """
+for number in range(10): log.info("before %d", number)
+{flush}
+child = os.fork()
+if child == 0:
+    for number in range(100): log.info("child %d", number)
+    {end}
+for number in range(100): log.info("parent %d", number)
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize("flush", ["", "import complog_otel; complog_otel.flush()"])
+@pytest.mark.parametrize("end", ["sys.exit()", "import complog_otel; complog_otel.flush(); os._exit(0)"])
+def test_forked_child_sends_its_own_records_and_none_of_its_parents(flush: str, end: str) -> None:
+    # with a flush before it there is a connection that must not be shared
+    variables = {} if flush else PATIENT
+    with receiving() as receiver:
+        ended = run(receiver.url, FORKING.format(flush=flush, end=end), **variables)
+        expected = [f"before {number}" for number in range(10)]
+        expected += [f"{who} {number}" for who in ("parent", "child") for number in range(100)]
+        assert Counter(receiver.bodies) == Counter(expected)
+        pids = {record.body.split()[0]: record.resource["process.pid"] for record in receiver.records}
+        assert pids["before"] == pids["parent"] != pids["child"]
+        assert all(record.attributes["process.pid"] == record.resource["process.pid"] for record in receiver.records)
+    assert ended.counts == Counts(logged=110, sent=110)
+    assert [line for line in ended.errors if "fork() may lead to deadlocks" not in line] == []
+
+
+def test_child_forked_while_others_log_and_send_is_not_stuck() -> None:
+    code = """
+        import warnings; warnings.simplefilter("ignore")
+        running = True
+        def chatter():
+            while running: log.debug("chatter"); time.sleep(0.001)
+        threads = [threading.Thread(target=chatter) for _ in range(3)]
+        for thread in threads: thread.start()
+        ends = []
+        for number in range(10):
+            child = os.fork()
+            if child == 0:
+                import complog_otel, signal
+                signal.alarm(30)
+                log.info("child %d", number)
+                os._exit(0 if complog_otel.flush() else 1)
+            ends.append(os.waitpid(child, 0)[1])
+        running = False
+        for thread in threads: thread.join()
+        print(ends)
+    """
+    with receiving() as receiver:
+        ended = run(receiver.url, code, OTEL_BLRP_SCHEDULE_DELAY="5", OTEL_BLRP_MAX_QUEUE_SIZE="100000")
+        assert ended.output == str([0] * 10)
+        children = [body for body in receiver.bodies if body != "chatter"]
+        assert sorted(children) == [f"child {number}" for number in range(10)]
+        assert len(receiver.bodies) - 10 == ended.counts.logged == ended.counts.sent
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_child_of_multiprocessing_sends_what_it_logs_last(method: str) -> None:
+    prelude = "if __name__ == '__main__':" + PRELUDE.replace("\n", "\n    ")
+    code = f"""
+        import multiprocessing
+        from plugins.otel.tests.logging_child import log_last
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("{method}")
+            log.info("parent")
+            child = context.Process(target=log_last)
+            child.start()
+            child.join()
+            print(child.exitcode)
+    """
+    with receiving() as receiver:
+        ended = run(receiver.url, code, prelude=prelude, PYTHONPATH=".", **PATIENT)
+        assert Counter(receiver.bodies) == Counter(["parent", "child 0", "child 1", "child 2"])
+    assert ended.output == "0"
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise RuntimeError('the program fails')"])
+def test_records_of_the_last_moment_are_sent(end: str) -> None:
+    with receiving() as receiver:
+        ended = run(receiver.url, f"log.info('last')\n{end}", **PATIENT)
+        assert receiver.bodies == ["last"]
+    assert ended.counts == Counts(logged=1, sent=1)
+
+
+@pytest.mark.parametrize("before", ["", "log.info('usual')"])
+def test_records_that_are_logged_at_exit_are_sent(before: str) -> None:
+    # from Python 3.12 on no thread can be started any more by then
+    code = f"atexit.register(log.info, 'at exit')\n{before}"
+    with receiving() as receiver:
+        ended = run(receiver.url, code)
+        assert receiver.bodies == [*(["usual"] if before else []), "at exit"]
+    assert ended.counts.dropped == 0
+
+
+def test_records_of_many_threads_are_all_sent() -> None:
+    code = """
+        def work(name):
+            for number in range(200): log.info("%s %d", name, number)
+        threads = [threading.Thread(target=work, args=(name,), name=name) for name in "abcdefgh"]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+    """
+    with receiving() as receiver:
+        ended = run(receiver.url, code)
+        for name in "abcdefgh":
+            own = [record for record in receiver.records if record.attributes["thread.name"] == name]
+            assert [record.body for record in own] == [f"{name} {number}" for number in range(200)]
+    assert ended.counts == Counts(logged=1600, sent=1600)
+
+
+def test_signal_handlers_and_finalizers_may_log() -> None:
+    code = """
+        import gc, signal
+        class Cycle:
+            def __init__(self): self.me = self
+            def __del__(self): log.debug("finalizer")
+        signal.signal(signal.SIGALRM, lambda *arguments: log.debug("signal"))
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+        for number in range(2000):
+            Cycle()
+            log.debug("usual")
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.collect()
+    """
+    with receiving() as receiver:
+        ended = run(receiver.url, code, OTEL_BLRP_MAX_QUEUE_SIZE="100000")
+        counts = Counter(receiver.bodies)
+        assert (counts["usual"], counts["finalizer"], counts["signal"] > 0) == (2000, 2000, True)
+        assert sum(counts.values()) == ended.counts.logged == ended.counts.sent
