@@ -115,14 +115,20 @@ def test_records_of_the_last_moment_are_sent(end: str) -> None:
     assert ended.counts == Counts(logged=1, sent=1)
 
 
-@pytest.mark.parametrize("before", ["", "log.info('usual')"])
-def test_records_that_are_logged_at_exit_are_sent(before: str) -> None:
-    # from Python 3.12 on no thread can be started any more by then
-    code = f"atexit.register(log.info, 'at exit')\n{before}"
+def test_records_that_are_logged_at_exit_are_sent() -> None:
     with receiving() as receiver:
-        ended = run(receiver.url, code)
-        assert receiver.bodies == [*(["usual"] if before else []), "at exit"]
-    assert ended.counts.dropped == 0
+        ended = run(receiver.url, "atexit.register(log.info, 'at exit')\nlog.info('usual')")
+        assert receiver.bodies == ["usual", "at exit"]
+    assert ended.counts == Counts(logged=2, sent=2)
+
+
+def test_first_record_of_all_comes_too_late_at_exit_and_is_told() -> None:
+    # OpenTelemetry cannot be imported any more by then
+    with receiving() as receiver:
+        ended = run(receiver.url, "atexit.register(log.info, 'at exit')")
+    assert ended.counts == Counts(logged=1, left=1)
+    assert "no record can be sent: RuntimeError" in ended.errors[0]
+    assert "1 of 1 records were not sent" in ended.errors[1]
 
 
 def test_records_of_many_threads_are_all_sent() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from complog_core import RecordDescriber, TraceRecord
 
 from .entries import describe_record, describe_trace
-from .quiet import comes_from_sending, is_sending
+from .quiet import comes_from_sending
 from .sender import get_sender
 
 
@@ -38,11 +38,9 @@ class OtelHandler(logging.Handler):
 
     def flush(self) -> None:
         """Wait until everything is sent, as long as `complog_otel.flush` does."""
-        if not is_sending():
-            self._sender.flush()
+        self._sender.flush()
 
 
 def send_trace(record: TraceRecord) -> None:
     """Queue a structured record as an event."""
-    if not is_sending():
-        get_sender().take(describe_trace(record))
+    get_sender().take(describe_trace(record))

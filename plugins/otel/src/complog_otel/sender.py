@@ -1,10 +1,9 @@
-"""The queue between the threads that log and the one that sends: bounded, counted, and emptied before the end."""
+"""Sends what waits, from a thread of its own, and empties the queue before the process ends."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import queue
 import sys
 import threading
 import time
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from complog_core import warn
 
+from .backlog import Backlog
 from .counts import Counts
-from .limits import EXIT_WITHOUT_ANSWER, LARGEST_BATCH, LARGEST_QUEUE, Limits, read_limits
+from .limits import EXIT_WITHOUT_ANSWER, LARGEST_BATCH, LARGEST_QUEUE, read_limits
 from .provider import find_provider, hand_to
-from .quiet import sending, silence_own_thread
+from .quiet import is_exporting, is_sending, sending, silence_own_thread
 from .switch import find_other_protocol
 
 if TYPE_CHECKING:
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from .entries import Entry
 
 _LONGEST_PAUSE: Final = 5.0
+_LONGEST_HOLD: Final = 5.0
 _MOST_BEGINNINGS: Final = 10
+_MOST_SAID: Final = 20
 _sender: Sender | None = None
 
 
 class Sender:
-    """Takes entries from any thread without waiting for anybody, and sends them from one of its own.
+    """Takes entries from any thread without letting it wait for the network.
 
-    The first entry imports OpenTelemetry and starts that thread, in each process anew. Each warning is given once.
+    The first entry imports OpenTelemetry and starts the thread, in each process anew. Each warning is given once.
     """
 
     def __init__(self) -> None:
@@ -39,45 +41,35 @@ class Sender:
 
     def _forget(self) -> None:
         # what a forked child has inherited is its parent's: the records, the connection, a thread that is not there
-        self._lock = threading.RLock()  # re-entrant: a signal handler or a finalizer may log in the middle of it
-        self._beginning = threading.Lock()
-        self._queue: queue.SimpleQueue[tuple[Entry, int] | None] = queue.SimpleQueue()  # which is re-entrant too
-        self._counts = Counts()
-        self._bytes = 0
-        self._limits: Limits = Limits()
+        self._backlog = Backlog()
         self._delivery: Delivery | None = None
         self._thread: threading.Thread | None = None
-        self._beginnings = 0
+        self._beginning = threading.Lock()
+        self._beginnings = self._beginner = 0
+        self._held = False
         self._hurry = threading.Event()
-        self._over = False
 
     @property
     def counts(self) -> Counts:
         """What became of this process's records so far."""
-        return self._counts
+        return self._backlog.counts
 
     def take(self, entry: Entry) -> None:
         """Queue an entry, or drop and count it where there is no room. A provider of the program's gets it at once."""
+        inside = is_sending()
         provider = find_provider()
         if provider is not None:
-            self._hand_over(provider, entry)
+            # what an export logs, in this thread or in one of the provider's, would be exported in turn
+            if not inside and not is_exporting():
+                self._hand_over(provider, entry)
             return
-        if self._thread is None and not self._over:
+        backlog = self._backlog
+        if self._thread is None and not inside and not backlog.is_closed:
             self._begin()
-        size = entry.size
-        with self._lock:
-            counts = self._counts
-            has_room = counts.waiting < self._limits.queue and self._bytes + size <= LARGEST_QUEUE
-            if self._over:
-                self._counts = counts._replace(logged=counts.logged + 1, left=counts.left + 1)
-            elif has_room:
-                self._counts = counts._replace(logged=counts.logged + 1)
-                self._bytes += size
-                self._queue.put((entry, size))
-            else:
-                self._counts = counts._replace(logged=counts.logged + 1, full=counts.full + 1)
-        if not has_room and not self._over:
-            text = f"{self._limits.queue:,} records, or {LARGEST_QUEUE >> 20} MiB of text, wait to be sent"
+        # what a thread that sends logs must not cause another export
+        backlog.put(entry, aside=inside)
+        if backlog.counts.full:
+            text = f"{backlog.limits.queue:,} records, or {LARGEST_QUEUE >> 20} MiB of text, wait to be sent"
             self._say("full", f"{text}; further ones are dropped until there is room, and counted")
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -85,34 +77,33 @@ class Sender:
 
         A receiver that does not take records is waited for 5 seconds at most.
         """
-        longest = self._limits.export if timeout is None else timeout
-        start = time.monotonic()
+        if is_sending():
+            return False
+        backlog, start = self._backlog, time.monotonic()
+        longest = backlog.limits.export if timeout is None else timeout
         if self._is_worked_on():
-            self._queue.put(None)
-        while self._counts.waiting and self._is_worked_on():
+            backlog.nudge()
+        while backlog.is_unsent and self._is_worked_on():
             passed = time.monotonic() - start
             if passed > longest or (self._is_failing() and passed > EXIT_WITHOUT_ANSWER):
                 break
             time.sleep(0.005)
-        return not self._counts.waiting
+        return not backlog.is_unsent
 
     def close(self) -> None:
         """Send what waits as `flush` does, drop the rest, and tell how many were dropped; later entries are dropped."""
-        if self._over:
+        backlog = self._backlog
+        if backlog.is_closed:
             return
         self._hurry.set()
-        if self._counts.waiting and not self._is_worked_on():
+        if backlog.counts.waiting and not self._is_worked_on():
             self._send_here()
         self.flush()
-        with self._lock:
-            self._over = True
-            left = self._counts.waiting
-            self._counts = self._counts._replace(left=self._counts.left + left)
-        delivery = self._delivery
-        if delivery is not None:
+        backlog.close()
+        if self._delivery is not None:
             with sending():
-                delivery.shutdown()
-        counts = self._counts
+                self._delivery.shutdown()
+        counts = backlog.counts
         if counts.dropped:
             told = {"found no room": counts.full, "were refused": counts.refused, "were left at the end": counts.left}
             reasons = ", ".join(f"{number:,} {what}" for what, number in told.items() if number)
@@ -124,6 +115,7 @@ class Sender:
         # another thread, or this one further up, may be at it: the entry waits in the queue meanwhile
         if not self._beginning.acquire(blocking=False):
             return
+        self._beginner = threading.get_ident()
         try:
             if self._thread is None and self._beginnings < _MOST_BEGINNINGS and self._open():
                 thread = threading.Thread(target=self._run, name="complog-otel", daemon=True)
@@ -134,6 +126,7 @@ class Sender:
                 self._thread = thread
                 _end_with_multiprocessing(self)
         finally:
+            self._beginner = 0
             self._beginning.release()
 
     def _open(self) -> bool:
@@ -142,7 +135,7 @@ class Sender:
         self._beginnings += 1
         try:
             if self._beginnings == 1:
-                self._limits = read_limits(os.environ)
+                self._backlog.limits = read_limits(os.environ)
                 other = find_other_protocol(os.environ)
                 if other:
                     self._say("protocol", f"{other} is not supported; records are sent as http/protobuf")
@@ -160,80 +153,75 @@ class Sender:
             return False
         return True
 
-    def _hand_over(self, provider: Any, entry: Entry) -> None:
-        with self._lock:
-            self._counts = self._counts._replace(logged=self._counts.logged + 1, sent=self._counts.sent + 1)
-        try:
-            hand_to(provider, entry)
-        except Exception as error:
-            with self._lock:
-                self._counts = self._counts._replace(sent=self._counts.sent - 1, refused=self._counts.refused + 1)
-            self._say("provider", f"the program's LoggerProvider raised {type(error).__name__}: {error}")
+    def _hold(self) -> None:
+        # a fork in the middle of an import leaves the child with modules that nobody ever completes; where the import
+        # itself waits for the thread that forks, it is not waited for
+        self._held = self._beginner != threading.get_ident() and self._beginning.acquire(timeout=_LONGEST_HOLD)
+
+    def _let_go(self) -> None:
+        if self._held:
+            self._beginning.release()
 
     # -- sending
 
+    def _hand_over(self, provider: Any, entry: Entry) -> None:
+        try:
+            hand_to(provider, entry)
+        except Exception as error:
+            self._backlog.note_handed(refused=True)
+            self._say("provider", f"the program's LoggerProvider raised {type(error).__name__}: {error}")
+        else:
+            self._backlog.note_handed()
+
     def _run(self) -> None:
         with sending():
-            while not self._over:
+            while not self._backlog.is_closed:
                 self._deliver(*self._collect())
 
     def _send_here(self) -> None:
         with sending():
             if not self._open():
                 return
-            end = time.monotonic() + self._limits.export
-            while self._counts.waiting and not self._is_failing() and time.monotonic() < end:
-                self._queue.put(None)
+            end = time.monotonic() + self._backlog.limits.export
+            while self._backlog.is_unsent and not self._is_failing() and time.monotonic() < end:
+                self._backlog.nudge()
                 self._deliver(*self._collect())
 
     def _collect(self) -> tuple[list[Entry], int]:
         """Wait for an entry, then for more until a batch is full, the delay is over, or somebody waits."""
-        first = self._queue.get()
-        if first is None:
-            return [], 0
-        batch, size = [first[0]], first[1]
-        end = time.monotonic() + (0 if self._hurry.is_set() else self._limits.delay)
-        while len(batch) < self._limits.batch:
-            try:
-                following = self._queue.get(timeout=max(0, end - time.monotonic()))
-            except queue.Empty:
+        backlog = self._backlog
+        batch: list[Entry] = []
+        item, size = backlog.get(), 0
+        end = time.monotonic() + (0 if self._hurry.is_set() else backlog.limits.delay)
+        while item is not None:
+            batch.append(item[0])
+            size += item[1]
+            if len(batch) >= backlog.limits.batch or size >= LARGEST_BATCH:
                 break
-            if following is None:
-                break
-            batch.append(following[0])
-            size += following[1]
-            if size >= LARGEST_BATCH:
-                break
+            item = backlog.get(max(0, end - time.monotonic()))
         return batch, size
 
     def _deliver(self, batch: list[Entry], size: int) -> None:
-        delivery = self._delivery
+        backlog, delivery = self._backlog, self._delivery
         if not batch or delivery is None:
             return
-        pause = self._limits.delay
-        while not self._over:
+        pause = backlog.limits.delay
+        while not backlog.is_closed:
             try:
                 outcome = delivery.export(delivery.convert(batch))
             except Exception as error:
                 self._say("error", f"records are refused: {type(error).__name__}: {error}")
-                self._settle(len(batch), size, refused=len(batch))
+                backlog.settle(len(batch), size, refused=len(batch))
                 return
             if outcome.kind != "failed":
                 self._note_outcome(outcome)
-                self._settle(len(batch), size, refused=outcome.rejected if outcome.kind == "taken" else len(batch))
+                backlog.settle(len(batch), size, refused=outcome.rejected if outcome.kind == "taken" else len(batch))
                 return
             if self._thread is None:
                 return
             if self._hurry.wait(pause):
                 time.sleep(0.1)
             pause = min(pause * 2, _LONGEST_PAUSE)
-
-    def _settle(self, number: int, size: int, *, refused: int) -> None:
-        with self._lock:
-            if not self._over:
-                counts = self._counts
-                self._bytes -= size
-                self._counts = counts._replace(sent=counts.sent + number - refused, refused=counts.refused + refused)
 
     def _is_worked_on(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
@@ -244,7 +232,8 @@ class Sender:
     # -- telling
 
     def _note_failure(self, url: str, reason: str) -> None:
-        self._say("failure", f"{url} does not take records ({reason}); they wait, up to {self._limits.queue:,} of them")
+        most = self._backlog.limits.queue
+        self._say("failure", f"{url} does not take records ({reason}); they wait, up to {most:,} of them")
 
     def _note_outcome(self, outcome: Outcome) -> None:
         if outcome.kind == "refused":
@@ -255,7 +244,7 @@ class Sender:
             self._say("recovery", "the receiver takes records again")
 
     def _say(self, what: str, text: str) -> None:
-        if what not in self._said and len(self._said) < 20:
+        if what not in self._said and len(self._said) < _MOST_SAID:
             self._said.add(what)
             warn(f"otel: {text}")
 
@@ -267,7 +256,7 @@ def get_sender() -> Sender:
         _sender = Sender()
         atexit.register(_sender.close)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_sender._forget)
+            os.register_at_fork(before=_sender._hold, after_in_parent=_sender._let_go, after_in_child=_sender._forget)
     return _sender
 
 
