@@ -152,14 +152,18 @@ def test_signal_handlers_and_finalizers_may_log() -> None:
         import gc, signal
         class Cycle:
             def __init__(self): self.me = self
-            def __del__(self): log.debug("finalizer")
+            def __del__(self):
+                log.debug("finalizer")
+                ended.append(self)
+        ended = []
         signal.signal(signal.SIGALRM, lambda *arguments: log.debug("signal"))
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
         for number in range(2000):
             Cycle()
             log.debug("usual")
         signal.setitimer(signal.ITIMER_REAL, 0)
-        gc.collect()
+        # one may still be running in the thread that sends
+        while len(ended) < 2000: gc.collect()
     """
     with receiving() as receiver:
         ended = run(receiver.url, code, OTEL_BLRP_MAX_QUEUE_SIZE="100000")

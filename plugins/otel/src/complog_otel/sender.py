@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LONGEST_PAUSE: Final = 5.0
 _LONGEST_HOLD: Final = 5.0
 _MOST_BEGINNINGS: Final = 10
+_MOST_ROUNDS: Final = 3
 _MOST_SAID: Final = 20
 _sender: Sender | None = None
 
@@ -98,7 +99,10 @@ class Sender:
         self._hurry.set()
         if backlog.counts.waiting and not self._is_worked_on():
             self._send_here()
-        self.flush()
+        for _ in range(_MOST_ROUNDS):
+            # what is logged in the thread that sends comes with the next round, which may log in turn
+            if not self.flush() or not backlog.counts.waiting:
+                break
         backlog.close()
         if self._delivery is not None:
             with sending():
