@@ -30,7 +30,7 @@ class Received(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the receiver says: a status other than 200 keeps nothing; `rejected` ones of a batch are not kept."""
+    """What the receiver says: it keeps nothing at a status other than 200, nor `rejected` ones; 0 is no answer."""
 
     status: int = 200
     rejected: int = 0
@@ -58,6 +58,9 @@ class Receiver:
                 data = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.gate.wait(60)
                 answer, content = receiver.take(dict(self.headers.items()), data)
+                if answer.status == 0:
+                    self.close_connection = True
+                    return
                 self.send_response(answer.status)
                 if answer.retry_after is not None:
                     self.send_header("Retry-After", answer.retry_after)

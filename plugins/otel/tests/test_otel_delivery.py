@@ -140,6 +140,15 @@ def test_absent_receiver_costs_one_warning_and_the_sum() -> None:
     assert "secret" not in failure + total
 
 
+def test_connection_that_is_closed_meanwhile_costs_nothing() -> None:
+    with receiving(lambda number: Answer(0 if number == 1 else 200)) as receiver:
+        ended = run(receiver.url, LOG.format(200), OTEL_BLRP_MAX_EXPORT_BATCH_SIZE="100")
+        assert receiver.bodies == texts(200)
+        assert len(receiver.headers) == 3
+    assert ended.counts == Counts(logged=200, sent=200)
+    assert ended.errors == []
+
+
 def test_receiver_that_never_answers_is_given_up_at_the_end() -> None:
     with receiving(is_open=False) as receiver:
         ended = run(receiver.url, LOG.format(20), OTEL_BLRP_EXPORT_TIMEOUT="300")

@@ -145,6 +145,17 @@ def test_provider_that_raises_costs_one_warning() -> None:
     assert len([line for line in ended.errors if "boom" in line]) == 1
 
 
+def test_provider_that_a_variable_names_in_vain_is_asked_for_once() -> None:
+    code = """
+        import opentelemetry._logs
+        for number in range(3): log.info("%d", number)
+    """
+    with receiving() as receiver:
+        ended = run(receiver.url, code, OTEL_PYTHON_LOGGER_PROVIDER="nobody")
+        assert receiver.bodies == ["0", "1", "2"]
+    assert ended.errors.count("Failed to load configured provider logger_provider") == 1
+
+
 def _prelude(setup: str) -> str:
     from plugins.otel.tests.programs import PRELUDE
 

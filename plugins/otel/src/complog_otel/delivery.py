@@ -108,7 +108,8 @@ class _Attempts:
         self.status = 0
         self.reason = _find_cause(error)
         self.is_failing = isinstance(error, (requests.ConnectionError, requests.Timeout))
-        if self.is_failing:
+        # the exporter makes up for a connection that was closed meanwhile at once
+        if self.is_failing and self.number > 1:
             self._on_failure(url, self.reason)
 
     def _read(self, content: bytes) -> None:

@@ -8,15 +8,21 @@ from typing import Any
 from .entries import Entry
 from .quiet import sending
 
+_cannot_be_had = False
+
 
 def find_provider() -> Any:
     """Return the program's global LoggerProvider, None where it has set none; nothing is imported for it."""
+    global _cannot_be_had
+    if _cannot_be_had:
+        return None
     get_provider = getattr(sys.modules.get("opentelemetry._logs"), "get_logger_provider", None)
     if get_provider is None:
         return None
     try:
         provider = get_provider()
-    except Exception:  # it may have been asked to load one that is not there
+    except Exception:  # a variable names one that is not there, which OpenTelemetry tells each time
+        _cannot_be_had = True
         return None
     # what stands in until one is set has no public name
     return None if type(provider).__name__ == "ProxyLoggerProvider" else provider

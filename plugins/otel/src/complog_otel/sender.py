@@ -47,7 +47,7 @@ class Sender:
         self._thread: threading.Thread | None = None
         self._beginning = threading.Lock()
         self._beginnings = self._beginner = 0
-        self._held = False
+        self._holders: set[int] = set()
         self._hurry = threading.Event()
 
     @property
@@ -160,10 +160,14 @@ class Sender:
     def _hold(self) -> None:
         # a fork in the middle of an import leaves the child with modules that nobody ever completes; where the import
         # itself waits for the thread that forks, it is not waited for
-        self._held = self._beginner != threading.get_ident() and self._beginning.acquire(timeout=_LONGEST_HOLD)
+        me = threading.get_ident()
+        if self._beginner != me and self._beginning.acquire(timeout=_LONGEST_HOLD):
+            self._holders.add(me)
 
     def _let_go(self) -> None:
-        if self._held:
+        me = threading.get_ident()
+        if me in self._holders:
+            self._holders.remove(me)
             self._beginning.release()
 
     # -- sending
