@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 
 import pytest
 from plugins.otel.tests.programs import finish, run, start
@@ -61,6 +62,18 @@ def test_slow_receiver_is_not_waited_for_by_those_who_log() -> None:
     # the first answer came after the last record
     assert ended.output == "400"
     assert ended.counts == Counts(logged=400, sent=400)
+    assert ended.errors == []
+
+
+def test_receiver_that_takes_its_time_gets_everything() -> None:
+    def answer(number: int) -> Answer:
+        time.sleep(0.1)
+        return Answer()
+
+    with receiving(answer) as receiver:
+        ended = run(receiver.url, LOG.format(1000), OTEL_BLRP_MAX_EXPORT_BATCH_SIZE="100")
+        assert receiver.bodies == texts(1000)
+    assert ended.counts == Counts(logged=1000, sent=1000)
     assert ended.errors == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from plugins.otel.tests.programs import PRELUDE, finish, run, start
@@ -10,6 +11,7 @@ from plugins.otel.tests.receiver import receiving
 
 from complog_otel.counts import Counts
 
+ROOT = Path(__file__).parents[3]
 PATIENT = {"OTEL_BLRP_SCHEDULE_DELAY": "60000"}
 """Nothing is sent before the end, unless somebody flushes."""
 
@@ -102,7 +104,7 @@ def test_child_of_multiprocessing_sends_what_it_logs_last(method: str) -> None:
             print(child.exitcode)
     """
     with receiving() as receiver:
-        ended = run(receiver.url, code, prelude=prelude, PYTHONPATH=".", **PATIENT)
+        ended = run(receiver.url, code, prelude=prelude, PYTHONPATH=str(ROOT), **PATIENT)
         assert Counter(receiver.bodies) == Counter(["parent", "child 0", "child 1", "child 2"])
     assert ended.output == "0"
 
