@@ -124,6 +124,21 @@ def test_one_refused_batch_costs_no_other() -> None:
     assert ended.counts == Counts(logged=300, sent=200, refused=100)
 
 
+def test_record_that_opentelemetry_refuses_costs_no_other() -> None:
+    code = """
+        from complog_otel.entries import Entry
+        from complog_otel.sender import get_sender
+        log.info("0")
+        get_sender().take(Entry("probe", 0, 0, 99, "no such severity", "text", {}))
+        log.info("1")
+    """
+    with receiving() as receiver:
+        ended = run(receiver.url, code)
+        assert receiver.bodies == texts(2)
+    assert ended.counts == Counts(logged=3, sent=2, refused=1)
+    assert "a record cannot be sent and is dropped: ValueError: 99" in ended.errors[0]
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_receiver_that_is_busy_for_a_while_gets_everything_once(status: int) -> None:
     busy = Answer(status, retry_after="0")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from plugins.otel.tests.programs import PRELUDE, finish, run, start
-from plugins.otel.tests.receiver import receiving
+from plugins.otel.tests.receiver import Answer, receiving
 
 from complog_otel.counts import Counts
 
@@ -147,6 +148,28 @@ def test_records_of_many_threads_are_all_sent() -> None:
             own = [record for record in receiver.records if record.attributes["thread.name"] == name]
             assert [record.body for record in own] == [f"{name} {number}" for number in range(200)]
     assert ended.counts == Counts(logged=1600, sent=1600)
+
+
+def test_threads_that_fill_the_queue_leave_exact_counts() -> None:
+    code = """
+        def work():
+            for number in range(2000): log.info("%d", number)
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+    """
+
+    def answer(number: int) -> Answer:
+        time.sleep(0.02)  # slower than they are
+        return Answer(400 if number % 5 == 4 else 200)
+
+    with receiving(answer) as receiver:
+        ended = run(receiver.url, code, OTEL_BLRP_MAX_QUEUE_SIZE="200", OTEL_BLRP_MAX_EXPORT_BATCH_SIZE="50")
+        counts = ended.counts
+        assert counts.logged == 16_000
+        assert counts.sent == len(receiver.records)
+        assert counts.sent + counts.dropped == counts.logged
+        assert (counts.full > 0, counts.refused > 0, counts.left) == (True, True, 0)
 
 
 def test_signal_handlers_and_finalizers_may_log() -> None:

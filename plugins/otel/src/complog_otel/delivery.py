@@ -51,9 +51,15 @@ class Delivery:
         """Whether the last attempt failed for now."""
         return self._attempts.is_failing
 
-    def convert(self, entries: Iterable[Entry]) -> list[ReadableLogRecord]:
-        """Return the records that the exporter takes."""
-        return [self._convert(entry) for entry in entries]
+    def convert(self, entries: Iterable[Entry]) -> tuple[list[ReadableLogRecord], str]:
+        """Return the records that the exporter takes, without those that OpenTelemetry refuses, and why it does."""
+        records, reason = [], ""
+        for entry in entries:
+            try:
+                records.append(self._convert(entry))
+            except Exception as error:  # it must not cost the others of the batch
+                reason = f"{type(error).__name__}: {error}"
+        return records, reason
 
     def export(self, records: Sequence[ReadableLogRecord]) -> Outcome:
         """Send a batch; blocks for up to OTEL_EXPORTER_OTLP_TIMEOUT, within which the exporter tries several times."""

@@ -19,6 +19,8 @@ from .quiet import is_exporting, is_sending, sending, silence_own_thread
 from .switch import find_other_protocol
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import ReadableLogRecord
+
     from .delivery import Delivery, Outcome
     from .entries import Entry
 
@@ -187,6 +189,7 @@ class Sender:
                 self._deliver(*self._collect())
 
     def _send_here(self) -> None:
+        self._thread = None  # one that has ended, if any
         with sending():
             if not self._open():
                 return
@@ -213,23 +216,35 @@ class Sender:
         backlog, delivery = self._backlog, self._delivery
         if not batch or delivery is None:
             return
+        records, reason = delivery.convert(batch)
+        unfit = len(batch) - len(records)
+        if unfit:
+            self._say("unfit", f"a record cannot be sent and is dropped: {reason}")
         pause = backlog.limits.delay
         while not backlog.is_closed:
-            try:
-                outcome = delivery.export(delivery.convert(batch))
-            except Exception as error:
-                self._say("error", f"records are refused: {type(error).__name__}: {error}")
-                backlog.settle(len(batch), size, refused=len(batch))
-                return
+            outcome = self._export(delivery, records)
             if outcome.kind != "failed":
-                self._note_outcome(outcome)
-                backlog.settle(len(batch), size, refused=outcome.rejected if outcome.kind == "taken" else len(batch))
+                refused = outcome.rejected if outcome.kind == "taken" else len(records)
+                backlog.settle(len(batch), size, refused=unfit + refused)
                 return
             if self._thread is None:
                 return
             if self._hurry.wait(pause):
                 time.sleep(0.1)
             pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _export(self, delivery: Delivery, records: list[ReadableLogRecord]) -> Outcome:
+        from .delivery import Outcome
+
+        if not records:
+            return Outcome("taken")
+        try:
+            outcome = delivery.export(records)
+        except Exception as error:
+            outcome = Outcome("refused", f"{type(error).__name__}: {error}")
+        if outcome.kind != "failed":
+            self._note_outcome(outcome)
+        return outcome
 
     def _is_worked_on(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
