@@ -11,6 +11,7 @@ from typing import Any
 from .arguments import Request
 from .assembly import Assembly
 from .contributions import read_contribution
+from .describing import make_describer
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
@@ -156,7 +157,9 @@ class Outlets:
                 problems += [(error.source, problem) for problem in error.problems]
                 kinds.add(type(error))
                 outputs = outputs._replace(path=None)
-        handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs))
+        describer = make_describer(self._prefix, assembly.registry, fields, self._artifacts)
+        given = self._gather(assembly, "complog_handlers", owners, outputs=outputs, describer=describer)
+        handlers = tuple(given)
         painters = tuple(self._gather(assembly, "complog_console_painters", owners, outputs=outputs))
         remember_owners(self._prefix, owners)
         pipeline = Pipeline(

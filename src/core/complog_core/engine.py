@@ -13,7 +13,7 @@ from . import ownership, report
 from .apply import set_levels
 from .arguments import Request
 from .assembly import Assembly
-from .configuration import Configuration
+from .configuration import Configuration, gather
 from .configurator import Configurator
 from .environment import Texts
 from .errors import HelpRequested
@@ -122,6 +122,11 @@ class Engine(Configurator):
         assembly, configuration = change.assembly, change.configuration
         set_levels(self._applier.current(change.overridden))
         self._outlets.retire(change.old, change.pipeline)
+        self.trace.listeners = tuple(
+            (owner, listener)
+            for owner, function in assembly.hooks.get("complog_trace_listeners", ())
+            for listener in gather(owner, function, "complog_trace_listeners")
+        )
         self.trace.configure(assembly.hooks.get("complog_trace_context", ()), reread=reread)
         if not change.bad:
             tell(self.prefix, assembly, configuration)
