@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .descriptors import renew_after_fork
 from .foreign import ask, hand_over, paint
 from .outputs import ConsoleOutput
-from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
+from .rendering import Rendering, SharedFormatter, render, render_barely, settle_message, warn_once
 from .values import NamedTuple
 
 if TYPE_CHECKING:
@@ -112,7 +112,13 @@ class Sink:
             if formatter is None:
                 self._distribute(record, self._pipeline)
             else:
-                self._console.write(render(record, formatter))
+                try:
+                    text: object = formatter.format(record)
+                except Exception as error:
+                    text = render_barely(record, formatter, error)
+                if type(text) is not str:
+                    text = render(record, formatter)
+                self._console.write(text)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(via or ComplogHandler(self), record)
