@@ -19,8 +19,8 @@ from .formatters import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
-from .registry import Registry, nearest_above, parent_of
-from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve
+from .registry import Registry
+from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve, set_above
 from .values import NamedTuple
 
 Problems = list[tuple[str, str]]
@@ -89,8 +89,9 @@ def configure(
 
 
 def _defaults(registry: Registry, resolution: Resolution) -> dict[str, int]:
-    set_above = (name for name in registry.top_level if nearest_above(parent_of(name), resolution.levels) is None)
-    return dict.fromkeys(set_above, DEFAULT_LEVEL)
+    inheriting = set_above(resolution.levels, registry)
+    defaults = dict.fromkeys(registry.top_level, DEFAULT_LEVEL)
+    return {name: level for name, level in defaults.items() if name not in inheriting} if inheriting else defaults
 
 
 def _read_values(assembly: Assembly, prefix: str, request: Request) -> tuple[dict[str, Any], Problems]:
@@ -118,6 +119,7 @@ class Outlets:
         self._prefix = prefix
         self._artifacts = artifacts
         self.out_variable = f"{prefix}_LOGS_OUT"
+        self._checked: dict[Callable[..., object], tuple[Any, ...]] = {}
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
         """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
@@ -206,7 +208,7 @@ class Outlets:
     ) -> list[Any]:
         gathered: list[Any] = []
         for owner, function in assembly.hooks.get(hook, ()):
-            given = gather(owner, function, hook, **arguments)
+            given = gather(owner, function, hook, self._checked, **arguments)
             owners += [(thing, owner) for thing in given]
             gathered += given
         return gathered
@@ -220,10 +222,26 @@ def _first_of_each_name(fields: Iterable[Field]) -> tuple[Field, ...]:
     return tuple(named.values())
 
 
-def gather(owner: PluginInfo, function: Callable[..., object], hook: str, **arguments: Any) -> tuple[Any, ...]:
-    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails."""
+def gather(
+    owner: PluginInfo,
+    function: Callable[..., object],
+    hook: str,
+    known: dict[Callable[..., object], tuple[Any, ...]] | None = None,
+    **arguments: Any,
+) -> tuple[Any, ...]:
+    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails.
+
+    `known` is what functions gave before: most give the same each time, and checking that takes longer than they do.
+    """
     try:
-        return tuple(read_contribution(hook, function(**arguments)))
+        result = function(**arguments)
+        before = None if known is None else known.get(function)
+        if before is not None and isinstance(result, (tuple, list)) and tuple(result) == before:
+            return before
+        given = tuple(read_contribution(hook, result))
     except BaseException as error:
         note_fault(owner, f"{hook}()", error, may_raise=True)
         return ()
+    if known is not None:
+        known[function] = given
+    return given

@@ -114,7 +114,9 @@ class Sink:
             else:
                 try:
                     text: object = formatter.format(record)
-                except Exception as error:
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
                     text = render_barely(record, formatter, error)
                 if type(text) is not str:
                     text = render(record, formatter)
