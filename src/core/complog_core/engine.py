@@ -77,7 +77,7 @@ class Engine(Configurator):
         assembly, configuration = self._assembly, self._configuration
         if assembly is None or configuration is None:
             return False
-        if self.after_change is not None or configuration.state.pending or {"all", item.name} & configuration.names:
+        if configuration.state.pending or {"all", item.name} & configuration.names:
             return False
         if assembly.registry.lookup(item.name):
             return False
@@ -148,6 +148,8 @@ class Engine(Configurator):
 
         Its cost does not depend on how many other loggers there are.
         """
+        if self._stale:
+            self.load()  # its artifact may be what was registered last
         with logging._lock, self._lock:  # type: ignore[attr-defined]
             if self.planner.knows(logger.name, module, name):
                 return
