@@ -277,3 +277,24 @@ def test_missing_stderr_is_no_more_than_an_answer(monkeypatch: pytest.MonkeyPatc
 def test_interrupt_is_let_through() -> None:
     with pytest.raises(KeyboardInterrupt):
         show(Recorder(KeyboardInterrupt), "x")
+
+
+def test_stream_written_in_python_is_entered_by_one_thread_at_a_time() -> None:
+    class Slow(io.TextIOBase):
+        inside = overlaps = 0
+
+        def write(self, text: str) -> int:
+            self.inside += 1
+            self.overlaps += self.inside > 1
+            time.sleep(0.0005)
+            self.inside -= 1
+            return len(text)
+
+    stream, console = Slow(), ConsoleOutput()
+    with redirect_stderr(stream):
+        threads = [threading.Thread(target=lambda: [console.write("x") for _ in range(20)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert stream.overlaps == 0

@@ -136,3 +136,42 @@ def test_no_record_goes_to_what_took_the_descriptors_place(tmp_path: Path) -> No
     output.close()
     assert (tmp_path / "theirs").read_text() == ""
     assert (tmp_path / "log").read_text() == "ours\n" * 100
+
+
+class Failing:
+    """A message that cannot be evaluated, and counts how often that is tried."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error, self.count = error, 0
+
+    def __str__(self) -> str:
+        self.count += 1
+        raise self.error
+
+
+@pytest.mark.parametrize("formatter", [GlogFormatter(), PLAIN])
+def test_message_that_raises_is_evaluated_once_and_no_formatter_is_blamed(
+    formatter: logging.Formatter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = Failing(RuntimeError("mine"))
+    make_sink(formatter=formatter).dispatch(make_record("%s", message))
+    told = capsys.readouterr().err
+    assert message.count == 1
+    assert "RuntimeError: mine" in told
+    assert "complog: warning" not in told
+
+
+def test_formatter_that_fails_has_the_message_evaluated_once(capsys: pytest.CaptureFixture[str]) -> None:
+    class Late(logging.Formatter):
+        def formatMessage(self, record: logging.LogRecord) -> str:
+            raise LookupError("late")
+
+    calls = []
+
+    class Message:
+        def __str__(self) -> str:
+            calls.append(1)
+            return "text"
+
+    assert send(make_sink(formatter=Late()), make_record("%s", Message())).endswith("text\n")
+    assert calls == [1]

@@ -32,7 +32,7 @@ def relative_path(pathname: str) -> str:
     global _paths
     entries, known = _paths
     if entries != sys.path:
-        entries, known = _paths = (list(sys.path), {})
+        entries, known = _paths = (list(sys.path or ()), {})  # there is none any more while the interpreter ends
     text = known.get(pathname)
     if text is None:
         if len(known) >= _MOST_REMEMBERED:

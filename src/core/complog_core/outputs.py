@@ -209,7 +209,8 @@ class ConsoleOutput:
             if stream is not known or stream.encoding is not encoding:
                 found = _find_descriptor(stream)
                 if found is None:
-                    return stream is not None and _write_to_stream(stream, text + "\n")
+                    with self._lock:  # a stream written in Python need not be made for several threads at once
+                        return stream is not None and _write_to_stream(stream, text + "\n")
                 descriptor = found
                 self._direct = (stream, stream.encoding, descriptor)
             try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PLAIN: Final = frozenset({str, int, float, bool, bytes, complex, type(None)})
 _BARE: Final = logging.Formatter(logging.BASIC_FORMAT)
+_GET_MESSAGE: Final = logging.LogRecord.getMessage.__code__
 _shared = threading.local()
 
 
@@ -39,13 +40,16 @@ def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
 def render_barely(record: logging.LogRecord, formatter: logging.Formatter, fault: BaseException) -> str:
     """Return a plain line for a record that the formatter failed at, and warn; raises what the record's message raises.
 
-    >>> render_barely(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "%d", ("x",), None), _BARE, TypeError())
-    Traceback (most recent call last):
-        ...
-    TypeError: %d format: a real number is required, not str
+    >>> render_barely(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None), _BARE, TypeError())
+    'INFO:a:hello'
     """
+    if _comes_from_message(fault):
+        raise fault
     if type(formatter) is HeedingFormatter:
         record, formatter = formatter.heed(record), formatter.inner
+    if "message" in record.__dict__:
+        # the formatter has evaluated it
+        record = _with_message(record, record.message)
     bare = _BARE.format(record)
     try:
         note_fault_of(formatter, f"the formatter {type(formatter).__qualname__}", fault)
@@ -131,9 +135,24 @@ def settle_message(record: logging.LogRecord) -> logging.LogRecord:
         if not args or (type(args) is tuple and all(type(arg) in _PLAIN for arg in args)):
             return record
     # one with its own getMessage would interpret the finished text again
-    settled = object.__new__(cls if usual else logging.LogRecord)
-    settled.__dict__.update(record.__dict__, msg=record.getMessage(), args=())
+    return _with_message(record, record.getMessage(), cls if usual else logging.LogRecord)
+
+
+def _with_message(
+    record: logging.LogRecord, message: str, kind: type[logging.LogRecord] = logging.LogRecord
+) -> logging.LogRecord:
+    settled = object.__new__(kind)
+    settled.__dict__.update(record.__dict__, msg=message, args=())
     return settled
+
+
+def _comes_from_message(fault: BaseException) -> bool:
+    place = fault.__traceback__
+    while place is not None:
+        if place.tb_frame.f_code is _GET_MESSAGE:
+            return True
+        place = place.tb_next
+    return False
 
 
 class Rendering:

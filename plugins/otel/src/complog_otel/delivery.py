@@ -74,7 +74,10 @@ class Delivery:
         if self._session is None:
             return Outcome("refused", "the exporter gave up")
         if not attempts.number:
-            return Outcome("refused", "the batch cannot be encoded, or is too large")
+            return Outcome(
+                "refused",
+                "no request could be made: it cannot be encoded, is too large, or the endpoint is none",
+            )
         return Outcome("failed" if attempts.is_failing else "refused", attempts.reason)
 
     def shutdown(self) -> None:

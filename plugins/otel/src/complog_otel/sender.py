@@ -171,7 +171,8 @@ class Sender:
         me = threading.get_ident()
         if me in self._holders:
             self._holders.remove(me)
-            self._beginning.release()
+            if self._beginning.locked():  # it may be a new one: fork handlers run in any order
+                self._beginning.release()
 
     # -- sending
 

@@ -18,9 +18,11 @@ _QUOTED: Final = re.compile(r"(?P<open>\b[rR]?(?P<quotes>'''|\"\"\"))(?P<text>.*
 _INSTRUCTION: Final = re.compile(
     r"^(?P<before>(?:[ \t\d>-]|L\d+:)+)(?P<name>[A-Z][A-Z_0-9]{2,})\b(?P<after>.*)$", re.DOTALL
 )
-_LONGEST_TEXT: Final = 400_000
+_LONGEST_TEXT: Final = 150_000
 _LONGEST_LINE: Final = 10_000
 """Characters up to which code is highlighted: colours are not worth a second of waiting."""
+_LONGEST_GAP: Final = " " * 200
+"""What the lexers take a time for that grows with its square."""
 
 _STRING: Final = Style(color="yellow")
 _NAME: Final = Style(color="cyan", bold=True)
@@ -35,6 +37,8 @@ def highlight(code: str, language: Language) -> list[Piece]:
     ('def f(): ...', True)
     """
     if len(code) > _LONGEST_TEXT or max(map(len, code.split("\n"))) > _LONGEST_LINE:
+        return [(code, None)]
+    if _LONGEST_GAP in code.replace("\t", " "):
         return [(code, None)]
     if language == "bytecode":
         return list(_highlight_bytecode(code))
