@@ -76,9 +76,7 @@ def _measure_lazy(internal: object) -> Row:
         },
         rounds=41,
     )
-    return ratio_row(
-        "LazyString argument, disabled", REFERENCE, times, stock="stock", complog="complog", reach=2.1
-    )
+    return ratio_row("LazyString argument, disabled", REFERENCE, times, stock="stock", complog="complog", reach=2.1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A setting for a module, `+torch._inductor`, after `import torch`: what it imports, how long it takes, what it keeps."""
+"""A setting for a module, `+torch._inductor`, after `import torch`: what it imports, takes and keeps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def measure() -> list[Row]:
                 found[worker.side].append(worker.ask("set_module"))
     texts, values = {}, {}
     for side, each in found.items():
-        modules, seconds, memory = (statistics.median(one[key] for one in each) for key in ("modules", "seconds", "memory"))
+        modules, seconds, memory = (
+            statistics.median(one[key] for one in each) for key in ("modules", "seconds", "memory")
+        )
         values[side] = (modules, seconds, memory)
         texts[side] = f"{modules:,.0f} modules, {show_seconds(seconds)}, {max(memory, 0) / 2**20:.1f} MiB"
     modules, seconds, memory = values["complog"]

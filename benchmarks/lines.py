@@ -1,4 +1,4 @@
-"""One record that is printed: the default line, with rank and ids, short, to a file too, dropped, long, from many files."""
+"""One record: the default line, with rank and ids, short, to a file too, dropped, long, from many files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Lines:
     def measure_default(self) -> Row:
         """The plain line, where there is neither a rank nor a compilation."""
         peers = {name: repeated(call, log=log) for name, (call, log) in make_peers("DEBUG").items()}
-        times = self._compare("bench_default", self.basic, **peers)
+        times = self._compare("bench_default", self.basic, peers=peers)
         name = "one line, the default line without rank and ids"
         return ratio_row(name, BASIC, times, stock="stock", complog="complog", reach=0.98)
 
@@ -167,7 +167,7 @@ class Lines:
         *,
         artifact: bool = False,
         prefix: str = "",
-        **peers: Batch,
+        peers: Mapping[str, Batch] | None = None,
     ) -> dict[str, list[float]]:
         stock, log = self._set(top, variables, stock_variables, artifact=artifact, prefix=prefix)
         cases = {
@@ -175,7 +175,7 @@ class Lines:
             "stock": repeated(CALL, log=stock),
             "complog": repeated(CALL, log=log),
         }
-        return compare({**cases, **peers}, rounds=41)
+        return compare({**cases, **(peers or {})}, rounds=41)
 
     def _make_caller(self, number: int) -> Callable[[logging.Logger], None]:
         file = self.directory / f"source_{number}.py"

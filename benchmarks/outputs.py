@@ -40,7 +40,9 @@ def measure() -> list[Row]:
                 for shape in SHAPES:
                     torn = {worker.side: _write(worker, kind, shape, Path(directory)) for worker in sides}
                     texts = {side: f"{bad:,} of {expected:,}" for side, (bad, expected) in torn.items()}
-                    name = f"lines torn or missing, {PROCESSES} processes x {THREADS} threads, {kind}, records of {shape}"
+                    name = (
+                        f"lines torn or missing, {PROCESSES} processes x {THREADS} threads, {kind}, records of {shape}"
+                    )
                     rows.append(Row(name, "0", texts["stock"], texts["complog"], "0", torn["complog"][0] == 0))
     return rows
 

@@ -8,13 +8,16 @@ import sys
 import time
 from typing import Any
 
-from measuring import Row, count_instructions, exponent, main, run_batch, show, show_seconds
+from measuring import SIDES, Row, count_instructions, exponent, main, run_batch, show, show_seconds
 from workers import Worker, import_torch, is_worker, serve, workers
 
 SIZES = (0, 100, 300, 1_000, 3_000, 10_000)
 ROUNDS = 5
 FEW, MANY = 100, 20_000
 LEVELS = (logging.DEBUG, logging.INFO)
+
+COSTS: dict[str, dict[int, float]] = {}
+"""For the chart: the seconds of set_logs, by side and number of names."""
 
 _level = 0
 _module = 0
@@ -23,16 +26,19 @@ _module = 0
 def measure() -> list[Row]:
     """Measure all of them beside stock PyTorch, each side in a process of its own, in turn."""
     costs = measure_growth()
+    for side in SIDES:
+        taken = costs[side]["set_logs"]
+        COSTS[side] = {costs["names"] + size: statistics.median(each) for size, each in taken.items()}
     return [*tell_growth(costs), *_measure_artifacts()]
 
 
 def measure_growth() -> dict[str, Any]:
     """Return, by side, the seconds of set_logs and of the reference by the number of names; and the instructions."""
-    found: dict[str, Any] = {"loggers": 0}
+    found: dict[str, Any] = {}
     with workers() as sides:
         for worker in sides:
             found[worker.side] = {"set_logs": {}, "floor": {}, "instructions": {}}
-            found["loggers"] = worker.ask("prepare")
+            found["loggers"], found["names"] = worker.ask("prepare")
         for size in SIZES:
             for worker in sides:
                 worker.ask("register", size)
@@ -133,12 +139,13 @@ def _measure_artifacts() -> list[Row]:
 # -- in the workers
 
 
-def prepare(named: bool = False) -> int:
-    """Load PyTorch; return how many loggers there are."""
+def prepare(named: bool = False) -> tuple[int, int]:
+    """Load PyTorch; return how many loggers there are, and how many names."""
     logs = import_torch()
     if named:
         logs.set_logs(guards=True)
-    return len(logging.root.manager.loggerDict)
+    registry = logs._internal.log_registry
+    return len(logging.root.manager.loggerDict), len(registry.log_alias_to_log_qnames) + len(registry.artifact_names)
 
 
 def register(size: int) -> None:
@@ -167,7 +174,7 @@ def set_logs() -> list[float]:
             logging.root.manager._clear_cache()  # type: ignore[attr-defined]
 
     taken = run_batch(_set_once, 1)
-    return [taken, run_batch(write_once, 3)]
+    return [taken, min(run_batch(write_once, 1) for _ in range(5))]
 
 
 def count() -> int:
@@ -211,4 +218,4 @@ if __name__ == "__main__":
     if is_worker():
         serve(prepare=prepare, register=register, set_logs=set_logs, count=count, fill=fill, create=create)
     else:
-        main(measure)
+        main(measure, COSTS)

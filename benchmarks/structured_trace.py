@@ -7,10 +7,11 @@ import json
 import tempfile
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from measuring import Row, compare, import_stock_torch, main, ratio_row, repeated
+from measuring import Batch, Row, compare, import_stock_torch, main, ratio_row, repeated
 from systems import compilation, environment, make_system
 
 SIZES = (("no payload", 0, 2.3), ("10 KiB", 10 * 2**10, 1.3), ("1 MiB", 2**20, 1.05))
@@ -21,7 +22,7 @@ _MEMORY = Path("/dev/shm")
 
 
 def measure() -> list[Row]:
-    """Measure all of them beside stock PyTorch, in a compilation, into files that lie in memory where that is possible."""
+    """Measure them beside stock PyTorch, in a compilation, into files that lie in memory where that is possible."""
     with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as directory:
         stock = _prepare_stock(directory)
         system = make_system("bench_trace", "bench")
@@ -30,15 +31,11 @@ def measure() -> list[Row]:
         with (Path(directory) / "floor").open("w", encoding="utf-8") as file, compilation():
             for name, size, reach in SIZES:
                 payload = make_payload(size)
-                cases = {
-                    "floor": lambda number, payload=payload: _write(file, payload, number),
-                    "stock": repeated(CALL, trace=stock, describe=_describe, payload=lambda payload=payload: payload),
-                    "complog": repeated(
-                        CALL,
-                        trace=system.trace.trace_structured,
-                        describe=_describe,
-                        payload=lambda payload=payload: payload,
-                    ),
+                give = {"describe": _describe, "payload": partial(_give, payload)}
+                cases: dict[str, Batch] = {
+                    "floor": partial(_write, file, payload),
+                    "stock": repeated(CALL, trace=stock, **give),
+                    "complog": repeated(CALL, trace=system.trace.trace_structured, **give),
                 }
                 times = compare(cases, rounds=31)
                 reference = "floor: json.dumps + md5 + indented text + write"
@@ -66,6 +63,10 @@ def _prepare_stock(directory: str) -> Callable[..., None]:
 
 def _describe() -> dict[str, Any]:
     return {"name": "tiles", "encoding": "string"}
+
+
+def _give(payload: str | None) -> str | None:
+    return payload
 
 
 def _write(file: Any, payload: str | None, number: int) -> None:

@@ -66,7 +66,8 @@ def _prepare_strings(logs: Any) -> Table:
 
     if sys.argv[2] == "stock":
         return lambda number: intern_string(f"file_{number}.py"), lambda: len(INTERN_TABLE)
-    from complog import default_system, intern_string as intern
+    from complog import default_system
+    from complog import intern_string as intern
 
     strings = default_system.trace.strings
     return lambda number: intern(f"file_{number}.py"), lambda: len(strings._numbers)

@@ -30,7 +30,7 @@ class Worker:
 
     def __init__(self, side: str, variables: Mapping[str, str] | None = None) -> None:
         self.side = side
-        self._error = tempfile.TemporaryFile()
+        self._error = tempfile.TemporaryFile()  # noqa: SIM115  # closed by close()
         self._process = subprocess.Popen(
             [sys.executable, sys.argv[0], "--worker", side],
             env=make_environment(side, variables),
@@ -95,7 +95,7 @@ def serve(**tasks: Callable[..., Any]) -> None:
 
 
 def import_bare_torch() -> Any:
-    """Import PyTorch and return `torch._logging`; RuntimeError where complog is not behind it although it ought to be."""
+    """Import PyTorch and return `torch._logging`; RuntimeError where complog is behind it and ought not to, or not."""
     logs = importlib.import_module("torch._logging")
     bridge = sys.modules.get("complog_torch")
     is_there = bridge is not None and bridge.is_active()

@@ -1,0 +1,70 @@
+"""The processor time that TORCH_LOGS="+inductor,+dynamo" adds to a torch.compile, here and in stock PyTorch."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import resource
+import statistics
+from typing import Any
+
+from measuring import Row, main, show, stderr_to
+from workers import import_torch, is_worker, serve, workers
+
+ROUNDS = 7
+WIDTH = 32
+
+
+def measure() -> list[Row]:
+    """Compile with and without records, on each side in turn; the caches are off, records go to /dev/null."""
+    variables = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    taken: dict[str, list[tuple[float, float]]] = {}
+    with workers(variables) as sides:
+        for worker in sides:
+            taken[worker.side] = []
+            worker.ask("compile_once", False)
+            worker.ask("compile_once", True)
+        for _ in range(ROUNDS):
+            for worker in sides:
+                taken[worker.side].append((worker.ask("compile_once", False), worker.ask("compile_once", True)))
+    silent = statistics.median(quiet for pairs in taken.values() for quiet, _ in pairs)
+    extra = {side: statistics.median(loud - quiet for quiet, loud in pairs) for side, pairs in taken.items()}
+    value = extra["complog"] / extra["stock"]
+    return [
+        Row(
+            'processor time that "+inductor,+dynamo" adds to a torch.compile of a small model',
+            f"stock's own extra ({extra['stock'] * 1000:.0f} ms, on {silent * 1000:.0f} ms without logging)",
+            "1.00",
+            f"{show(value)} ({extra['complog'] * 1000:.0f} ms)",
+            "<= 0.70",
+            round(value, 2) <= 0.7,
+        )
+    ]
+
+
+def compile_once(logs_all: bool) -> float:
+    """Return the seconds of this process's own processor time for one compilation, the C++ compiler's not counted."""
+    logs = import_torch()
+    torch: Any = importlib.import_module("torch")
+    if logs_all:
+        logs.set_logs(inductor=logging.DEBUG, dynamo=logging.DEBUG)
+    else:
+        logs.set_logs()
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU(), torch.nn.LayerNorm(WIDTH), torch.nn.Linear(WIDTH, 4)
+    )
+    with stderr_to(os.devnull):
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        torch.compile(model)(torch.ones(8, WIDTH)).sum().backward()
+        after = resource.getrusage(resource.RUSAGE_SELF)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+if __name__ == "__main__":
+    if is_worker():
+        serve(compile_once=compile_once)
+    else:
+        main(measure)
