@@ -113,14 +113,15 @@ $(DEMO_VENV)/installed: $(REQUIREMENTS)
 	$(DEMO_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
 	@touch $@
 
-# not editable, as users have it, so what is measured is made anew with each change of a source
+# the bridge and the four families, not editable, as users have them: installed anew when a source changes
+MEASURED := . $(filter-out %/rich,$(PLUGINS:%=./plugins/%))
 $(BENCH_VENV)/installed: requirements-bench.txt $(REQUIREMENTS) $(shell find src plugins -name '*.py' -path '*src*')
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND) -r requirements-bench.txt
 	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(TORCH_INSTALL)
 	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation --force-reinstall --no-deps \
-	    $(filter-out ./examples/%,$(PROJECTS:%=./%))
-	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation $(filter-out ./examples/%,$(PROJECTS:%=./%))
+	    $(MEASURED)
+	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation $(MEASURED)
 	@touch $@
 
 $(TOY_VENV)/installed: $(REQUIREMENTS)
