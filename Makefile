@@ -11,7 +11,7 @@ TORCH = 1
 PYTEST_ARGS =
 DIST = dist
 
-PLUGINS := torch dynamo inductor distributed onnx rich
+PLUGINS := torch dynamo inductor distributed onnx rich otel
 PROJECTS := . $(PLUGINS:%=plugins/%) examples/my-artifact
 REQUIREMENTS := $(PROJECTS:%=%/pyproject.toml)
 EMPTY :=

@@ -41,11 +41,11 @@ def test_every_specified_hook_is_known_and_worded() -> None:
 
 def test_specification_is_shown_without_docstrings_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hookspecs.complog_handlers, "__doc__", None)
-    assert show_specification("complog_handlers") == "complog_handlers(outputs)"
+    assert show_specification("complog_handlers") == "complog_handlers(outputs, describer)"
 
 
 def test_functions_are_handed_out_as_they_are() -> None:
-    module = make_module("@hookimpl\ndef complog_handlers(outputs):\n    return [outputs]\n")
+    module = make_module("@hookimpl\ndef complog_handlers(outputs, describer):\n    return [outputs]\n")
     assert find_implementations(module, "m") == {"complog_handlers": (module.complog_handlers,)}
 
 
@@ -80,15 +80,16 @@ def test_methods_of_an_instance_are_bound() -> None:
 def test_arguments_that_are_declared_arrive_however_they_are_declared(parameters: str) -> None:
     source = f"@hookimpl\ndef complog_handlers({parameters}):\n    return locals()\n"
     (call,) = find_implementations(make_module(source), "m")["complog_handlers"]
-    given = call(outputs="here")
-    assert given.get("rest") == {"outputs": "here"} if parameters == "**rest" else given["outputs"] == "here"
+    given = call(outputs="here", describer="there")
+    everything = {"outputs": "here", "describer": "there"}
+    assert given.get("rest") == everything if parameters == "**rest" else given["outputs"] == "here"
 
 
 @pytest.mark.parametrize("parameters", ["", "*rest", "extra=3"])
 def test_arguments_that_are_not_declared_are_dropped(parameters: str) -> None:
     source = f"@hookimpl\ndef complog_handlers({parameters}):\n    return locals()\n"
     (call,) = find_implementations(make_module(source), "m")["complog_handlers"]
-    assert call(outputs="here").get("outputs") is None
+    assert call(outputs="here", describer="there").get("outputs") is None
 
 
 def test_order_within_a_plugin_is_tryfirst_to_trylast() -> None:
@@ -178,7 +179,7 @@ def test_wrapper_is_refused(option: str, body: str) -> None:
 @pytest.mark.parametrize("parameters", ["output", "outputs, more", "*, output", "output, /"])
 def test_arguments_that_the_specification_lacks_are_refused_with_its_signature(parameters: str) -> None:
     text = find_fault(f"@hookimpl\ndef complog_handlers({parameters}): return []\n")
-    assert "complog_handlers(outputs) -> Iterable[logging.Handler]" in text
+    assert "complog_handlers(outputs, describer) -> Iterable[logging.Handler]" in text
     assert parameters.strip(" */,").split(", ")[-1] in text.partition("the specification is")[0]
 
 

@@ -160,7 +160,7 @@ FAILURES = {
     "wrapper": (VOCABULARY + "@hookimpl(wrapper=True)\ndef complog_components(): yield", "take no wrappers"),
     "wrong argument": (
         VOCABULARY + "@hookimpl\ndef complog_handlers(output): ...",
-        "the specification is complog_handlers(outputs) -> Iterable[logging.Handler]",
+        "the specification is complog_handlers(outputs, describer) -> Iterable[logging.Handler]",
     ),
 }
 

@@ -15,9 +15,15 @@ from tests.support.fake_distributions import make_distribution
 
 ROOT: Final = Path(__file__).parents[2]
 FAMILIES: Final = ("dynamo", "inductor", "distributed", "onnx")
-PROJECTS: Final = (".", "plugins/torch", *(f"plugins/{family}" for family in FAMILIES))
+PROJECTS: Final = (".", "plugins/torch", *(f"plugins/{family}" for family in FAMILIES), "plugins/otel")
+DEPENDENCIES: Final = (
+    "pluggy",
+    "importlib-metadata",
+    "python-json-logger",
+    "opentelemetry-exporter-otlp-proto-http",
+)
 _toml: Final = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-FOREIGN: Final = re.compile(r"(TORCH|COMPLOG|PYTHON|MYLIB|MY_)", re.IGNORECASE)
+FOREIGN: Final = re.compile(r"(TORCH|COMPLOG|OTEL|PYTHON|MYLIB|MY_)", re.IGNORECASE)
 
 
 def read_project(folder: Path) -> dict[str, Any]:
@@ -41,7 +47,7 @@ class Sandbox:
         for project in PROJECTS:
             told = read_project(ROOT / project)
             make_distribution(self.site, told["name"], told["version"], entry_points=told.get("entry-points"))
-        for dependency in ("pluggy", "importlib-metadata", "python-json-logger"):
+        for dependency in DEPENDENCIES:
             _link_with_requirements(dependency, self.site)
         self._add_command("python", f'exec "{sys.executable}" -S "$@"')
         self._add_command("complog", f'exec "{sys.executable}" -S -m complog "$@"')
@@ -101,10 +107,12 @@ def _link_with_requirements(name: str, folder: Path) -> None:
         wanted = distribution(name)
     except PackageNotFoundError:
         return  # required on other Pythons only
-    for top in {file.parts[0] for file in wanted.files or ()} - {"..", "__pycache__"}:
-        if (folder / top).exists():
-            return
+    known = {path.name for path in folder.iterdir()}
+    tops = {file.parts[0] for file in wanted.files or ()} - {"..", "__pycache__"}
+    for top in tops - known:
         (folder / top).symlink_to(Path(str(wanted.locate_file(top))))
+    if tops <= known:
+        return
     for requirement in wanted.requires or ():
         required = re.match(r"[\w.-]+", requirement)
         if required is not None and "extra ==" not in requirement:

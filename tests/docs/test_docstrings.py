@@ -18,7 +18,7 @@ from tests.docs.sandbox import FAMILIES, FOREIGN
 import complog
 import complog_core
 
-PACKAGES = ("complog_core", "complog", "complog_torch", *(f"complog_{family}" for family in FAMILIES))
+PACKAGES = ("complog_core", "complog", "complog_torch", "complog_otel", *(f"complog_{family}" for family in FAMILIES))
 
 
 def list_modules() -> Iterator[str]:

@@ -63,6 +63,7 @@ LATER: dict[str, tuple[object, object]] = {
     "filters": (lambda: ["no function"], boom),
     "record_fields": (lambda: ["no field"], boom),
     "console_painters": (lambda outputs: ["no function"], lambda outputs: boom()),
+    "trace_listeners": (lambda: ["no function"], boom),
 }
 
 

@@ -68,7 +68,7 @@ def test_page_and_registry_have_the_same_names_and_flags(sandbox: Sandbox) -> No
 def test_page_and_signature_have_the_same_names(sandbox: Sandbox) -> None:
     signature = ask(sandbox, "list(__import__('inspect').signature(complog.set_logs).parameters)")
     assert isinstance(signature, list)
-    assert set(rows()) == set(signature) - {"settings", "all", "modules", "ranks", "dedup", "names"}
+    assert set(rows()) == set(signature) - {"settings", "all", "modules", "inherit", "ranks", "dedup", "names"}
 
 
 @pytest.mark.parametrize("text", ["complog.help_message(True)", "complog.set_logs.__doc__"])

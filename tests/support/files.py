@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,17 +33,25 @@ def _is_open_on(number: int, path: Path) -> bool:
 
 
 def record_writes(descriptor: int, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Return a list that gets the data of each write to the descriptor from now on."""
-    writes: list[bytes] = []
-    write = os.write
+    """Return a list that every write to the descriptor from now on is added to, in one piece or gathered."""
+    written: list[bytes] = []
+    write, gather = os.write, os.writev
 
-    def record(fd: int, data: bytes) -> int:
+    def write_and_note(fd: int, data: bytes) -> int:
+        sent = write(fd, data)
         if fd == descriptor:
-            writes.append(data)
-        return write(fd, data)
+            written.append(bytes(data[:sent]))
+        return sent
 
-    monkeypatch.setattr(os, "write", record)
-    return writes
+    def gather_and_note(fd: int, pieces: Sequence[bytes]) -> int:
+        sent = gather(fd, pieces)
+        if fd == descriptor:
+            written.append(b"".join(pieces)[:sent])
+        return sent
+
+    monkeypatch.setattr(os, "write", write_and_note)
+    monkeypatch.setattr(os, "writev", gather_and_note)
+    return written
 
 
 def in_child(work: Callable[[], object]) -> None:

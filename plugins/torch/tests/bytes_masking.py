@@ -21,6 +21,13 @@ _MASKS: Final = [
         (r"/tmp[a-z0-9_]{8}(?=[/'\s]|$)", "/TMP"),
         # what was measured: the table of compile times, single durations, the metrics of one compilation
         (r"(?m)((?:^|\] )[\w.<>]+(?:, \d+\.\d{4})+)$", lambda match: re.sub(r"\d+\.\d{4}", "SECONDS", match[1])),
+        # the same table where tabulate is installed: its columns are as wide as what was measured
+        (
+            r"(?m)^((?:.*\] )?[A-Za-z_][\w.<>]*) {2,}(\d+(?:\.\d+)?(?:, \d+\.\d{4})*)$",
+            lambda match: f"{match[1]} {re.sub(r'[0-9.]+', 'SECONDS', match[2])}",
+        ),
+        (r"(?m)((?:^|\] )Function) {2,}(?=Runtimes)", r"\1 "),
+        (r"(?m)((?:^|\] ))-{4,} {2}-{4,}$", r"\1COLUMNS"),
         (r"(?<=took )\d+\.\d+(?=s\b)", "SECONDS"),
         (r"(?<=latency = )\d+\.\d+(?= us\b)", "MICROSECONDS"),
         (r"(?<=_time)=\d+\.\d+(?=[,)])", "=SECONDS"),

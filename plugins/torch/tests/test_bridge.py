@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from plugins.torch.tests.conftest import Runner
+from plugins.torch.tests.bridged import Runner, backend, run
 from tests.support.fake_distributions import make_distribution
+
+__all__ = ["backend", "run"]
 
 pytestmark = pytest.mark.torch
 

@@ -108,6 +108,8 @@ def test_bridge_says_what_the_families_say(monkeypatch: pytest.MonkeyPatch, mome
     mine = {field.name: (field.slot, field.value(record)) for field in bridge.complog_record_fields()}
     families = [*distributed.complog_record_fields(), *dynamo.complog_record_fields()]
     assert mine == {field.name: (field.slot, field.value(record)) for field in families}
+    assert bridge.complog_trace_context() is None  # they say it already
+    monkeypatch.delitem(sys.modules, "complog_dynamo.plugin")
     theirs = {**(distributed.complog_trace_context() or {}), **(dynamo.complog_trace_context() or {})}
     assert bridge.complog_trace_context() == theirs
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from plugins.torch.tests.conftest import Runner
+from plugins.torch.tests.bridged import Runner, backend, run
+
+__all__ = ["backend", "run"]
 
 pytestmark = pytest.mark.torch
 

@@ -16,9 +16,22 @@ from .formatters import GlogFormatter
 from .hookspecs import hookimpl
 from .launcher import find_launcher_rank
 from .lazy import LazyString, hide_warnings, warning_once
-from .model import OFF, Artifact, Component, Field, Keyword, LogState, Outputs, PluginInfo, Setting
+from .model import (
+    OFF,
+    Artifact,
+    Component,
+    Field,
+    Keyword,
+    LogState,
+    Outputs,
+    PluginInfo,
+    RecordDescriber,
+    Setting,
+    TraceRecord,
+)
 from .modules import find_loaded
 from .rendering import settle_message, warn_once
+from .report import warn
 from .system import LogSystem
 from .version import VERSION
 
@@ -42,14 +55,17 @@ __all__ = [
     "OwnershipError",
     "PluginError",
     "PluginInfo",
+    "RecordDescriber",
     "Setting",
     "SettingsError",
+    "TraceRecord",
     "__version__",
     "find_launcher_rank",
     "find_loaded",
     "hide_warnings",
     "hookimpl",
     "settle_message",
+    "warn",
     "warn_once",
     "warning_once",
 ]

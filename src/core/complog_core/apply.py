@@ -20,7 +20,7 @@ class Applier:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._handlers: dict[str, ComplogHandler] = {}
+        self._held: dict[str, tuple[logging.Logger, ComplogHandler]] = {}
         self._before: dict[str, tuple[int, bool]] = {}
         self._targets: dict[str, Target] = {}
 
@@ -50,7 +50,10 @@ class Applier:
         """
         levels: list[tuple[logging.Logger, int]] = []
         before = self._targets
-        changed = [name for name, target in targets.items() if not (only_new and before.get(name) == target)]
+        if only_new:
+            changed = [name for name, target in targets.items() if before.get(name) != target]
+        else:
+            changed = self._find_changed(targets)
         with self._sink.transition():
             for name in changed:
                 if targets[name].carries:
@@ -73,14 +76,31 @@ class Applier:
         self._targets[name] = target
         return _write_levels(levels, alone=alone)
 
+    def _find_changed(self, targets: Mapping[str, Target]) -> list[str]:
+        # most loggers are there already, and seeing that is most of what a change costs where there are many of them
+        held, known = self._held, logging.Logger.manager.loggerDict
+        changed = []
+        for name, target in targets.items():
+            pair = held.get(name)
+            if pair is not None:
+                logger, handler = pair
+                level, carries, threshold = target
+                there = carries and logger.level == level and not logger.propagate and handler.level == threshold
+                if there and handler in logger.handlers and known.get(name) is logger:
+                    continue
+            changed.append(name)
+        return changed
+
     def _bring(self, name: str, target: Target) -> Iterable[tuple[logging.Logger, int]]:
         logger = logging.getLogger(name)
         if name not in self._before:
             self._before[name] = (logger.level, logger.propagate)
-        handler = self._handlers.get(name)
         if target.carries:
+            known, handler = self._held.get(name, (None, None))
             if handler is None:
-                handler = self._handlers[name] = ComplogHandler(self._sink)
+                handler = ComplogHandler(self._sink)
+            if known is not logger:
+                self._held[name] = (logger, handler)
             if handler.level != target.threshold:
                 handler.level = target.threshold
             if handler not in logger.handlers:
@@ -103,9 +123,10 @@ class Applier:
     def _release(self, logger: logging.Logger, propagate: bool) -> None:
         if logger.propagate != propagate:
             logger.propagate = propagate
-        handler = self._handlers.pop(logger.name, None)
-        if handler is None:
+        held = self._held.pop(logger.name, None)
+        if held is None:
             return
+        handler = held[1]
         handler.retired = True
         if handler in logger.handlers:
             # a new list: removing from the one that a thread is walking would make it miss a neighbour
@@ -129,7 +150,8 @@ def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = Fal
     # level is, at any moment, the one that it had or the one that it will have
     levels = sorted(levels, key=lambda pair: pair[0].name.count(".") if pair[1] == 0 else -pair[0].name.count("."))
     for logger, level in sorted(levels, key=lambda pair: pair[1] == 0):
-        if type(logger).setLevel is logging.Logger.setLevel and "setLevel" not in logger.__dict__:
+        # asking for its __dict__ would make every later call of the logger slower by a quarter
+        if getattr(logger.setLevel, "__func__", None) is logging.Logger.setLevel:
             logger.level = level
         else:
             overridden.append((logger, level))

@@ -27,6 +27,8 @@ class Assembler:
     def __init__(self, prefix: str, group: str | None, plugins: Iterable[object]) -> None:
         self.prefix = prefix
         self.adoption: Adoption | None = None
+        self.after_registration: Callable[[Item], None] | None = None
+        """Called with what was registered by itself, without the rest being configured anew."""
         self._objects = (builtins, *plugins)
         self._source = PluginSource(group, self._objects, check_variables=group == "complog")
         self._lock = threading.RLock()
@@ -93,10 +95,24 @@ class Assembler:
         if known is not None:
             text = f"{item.name!r} is registered again, differently; the last registration holds"
             report.warn_once((self.prefix, slot, item), text)
-        if known is None and len(self._runtime) > _MANY and self.take_in(item):
+        self._add(item, is_new=known is None)
+
+    def adopt(self, item: Item) -> None:
+        """Add what the host framework has registered just now to what was adopted, and configure anew."""
+        with self._lock:
+            assert self.adoption is not None
+            self.adoption = self.adoption._replace(items=(*self.adoption.items, item))
+            self._version += 1
+        self._add(item, is_new=True)
+
+    def _add(self, item: Item, *, is_new: bool) -> None:
+        count = len(self._runtime) + (0 if self.adoption is None else len(self.adoption.items))
+        if is_new and count > _MANY and self.take_in(item):
             # with so many names the registry is built again when it is next looked at, so that registering a thousand
             # more costs a thousand times what one does
             self._stale = True
+            if self.after_registration is not None:
+                self.after_registration(item)
         else:
             self.reassemble()
 

@@ -11,6 +11,7 @@ from typing import Any
 from .arguments import Request
 from .assembly import Assembly
 from .contributions import read_contribution
+from .describing import make_describer
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
@@ -18,8 +19,8 @@ from .formatters import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
 from .outputs import FileOutput
-from .registry import Registry, nearest_above, parent_of
-from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve
+from .registry import Registry
+from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve, set_above
 from .values import NamedTuple
 
 Problems = list[tuple[str, str]]
@@ -88,8 +89,9 @@ def configure(
 
 
 def _defaults(registry: Registry, resolution: Resolution) -> dict[str, int]:
-    set_above = (name for name in registry.top_level if nearest_above(parent_of(name), resolution.levels) is None)
-    return dict.fromkeys(set_above, DEFAULT_LEVEL)
+    inheriting = set_above(resolution.levels, registry)
+    defaults = dict.fromkeys(registry.top_level, DEFAULT_LEVEL)
+    return {name: level for name, level in defaults.items() if name not in inheriting} if inheriting else defaults
 
 
 def _read_values(assembly: Assembly, prefix: str, request: Request) -> tuple[dict[str, Any], Problems]:
@@ -117,6 +119,7 @@ class Outlets:
         self._prefix = prefix
         self._artifacts = artifacts
         self.out_variable = f"{prefix}_LOGS_OUT"
+        self._checked: dict[Callable[..., object], tuple[Any, ...]] = {}
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
         """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
@@ -156,7 +159,9 @@ class Outlets:
                 problems += [(error.source, problem) for problem in error.problems]
                 kinds.add(type(error))
                 outputs = outputs._replace(path=None)
-        handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs))
+        describer = make_describer(self._prefix, assembly.registry, fields, self._artifacts)
+        given = self._gather(assembly, "complog_handlers", owners, outputs=outputs, describer=describer)
+        handlers = tuple(given)
         painters = tuple(self._gather(assembly, "complog_console_painters", owners, outputs=outputs))
         remember_owners(self._prefix, owners)
         pipeline = Pipeline(
@@ -203,7 +208,7 @@ class Outlets:
     ) -> list[Any]:
         gathered: list[Any] = []
         for owner, function in assembly.hooks.get(hook, ()):
-            given = gather(owner, function, hook, **arguments)
+            given = gather(owner, function, hook, self._checked, **arguments)
             owners += [(thing, owner) for thing in given]
             gathered += given
         return gathered
@@ -217,10 +222,26 @@ def _first_of_each_name(fields: Iterable[Field]) -> tuple[Field, ...]:
     return tuple(named.values())
 
 
-def gather(owner: PluginInfo, function: Callable[..., object], hook: str, **arguments: Any) -> tuple[Any, ...]:
-    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails."""
+def gather(
+    owner: PluginInfo,
+    function: Callable[..., object],
+    hook: str,
+    known: dict[Callable[..., object], tuple[Any, ...]] | None = None,
+    **arguments: Any,
+) -> tuple[Any, ...]:
+    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails.
+
+    `known` is what functions gave before: most give the same each time, and checking that takes longer than they do.
+    """
     try:
-        return tuple(read_contribution(hook, function(**arguments)))
+        result = function(**arguments)
+        before = None if known is None else known.get(function)
+        if before is not None and isinstance(result, (tuple, list)) and tuple(result) == before:
+            return before
+        given = tuple(read_contribution(hook, result))
     except BaseException as error:
         note_fault(owner, f"{hook}()", error, may_raise=True)
         return ()
+    if known is not None:
+        known[function] = given
+    return given

@@ -163,6 +163,7 @@ _ITEMS: Final[Mapping[str, tuple[str, Callable[[object], None]]]] = {
     "complog_filters": ("callables", _check_callable),
     "complog_console_painters": ("callables", _check_callable),
     "complog_record_fields": ("Field", check_field),
+    "complog_trace_listeners": ("callables", _check_callable),
     "complog_plugin_notes": ("str", _check_note),
 }
 

@@ -17,6 +17,7 @@ PATIENCE: Final = 1.0
 
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _PLAIN: Final = getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+_CAN_GATHER: Final = hasattr(os, "writev")
 SURELY_WHOLE: Final = 512
 """Bytes that POSIX lets a pipe take at once everywhere."""
 
@@ -80,6 +81,34 @@ def let_go(opened: Opened) -> None:
             os.close(opened.descriptor)
         except OSError:
             pass  # a delayed write error; nothing is left to retry
+
+
+def send_line(descriptor: int, line: bytes, *, torn: bool, sent: int = 0) -> tuple[OSError | None, bool]:
+    """Write a line (or several) and its end; return what stopped that, and whether what is there ends within a line.
+
+    `torn` tells that the last one was, `sent` how many bytes have been written before.
+    """
+    if torn and not sent:
+        line = b"\n" + line
+    size = len(line) + 1
+    if not sent:
+        try:
+            if size <= SURELY_WHOLE:
+                sent = os.write(descriptor, line + b"\n")
+            elif _CAN_GATHER and _largest_write(descriptor, size) == size:
+                # a copy of a long record costs more than all the rest that happens to it
+                sent = os.writev(descriptor, (line, b"\n"))
+        except BlockingIOError:
+            pass
+        except OSError as fault:
+            return fault, torn
+        if sent == size:
+            return None, False
+    data = line + b"\n"
+    sent, problem = send(descriptor, data, sent)
+    if problem is None:
+        return None, False
+    return problem, data[sent - 1 : sent] != b"\n" if sent else torn
 
 
 def send(descriptor: int, data: bytes, sent: int = 0) -> tuple[int, OSError | None]:

@@ -13,7 +13,7 @@ from . import ownership, report
 from .apply import set_levels
 from .arguments import Request
 from .assembly import Assembly
-from .configuration import Configuration
+from .configuration import Configuration, gather
 from .configurator import Configurator
 from .environment import Texts
 from .errors import HelpRequested
@@ -77,7 +77,7 @@ class Engine(Configurator):
         assembly, configuration = self._assembly, self._configuration
         if assembly is None or configuration is None:
             return False
-        if self.after_change is not None or configuration.state.pending or {"all", item.name} & configuration.names:
+        if configuration.state.pending or {"all", item.name} & configuration.names:
             return False
         if assembly.registry.lookup(item.name):
             return False
@@ -122,6 +122,11 @@ class Engine(Configurator):
         assembly, configuration = change.assembly, change.configuration
         set_levels(self._applier.current(change.overridden))
         self._outlets.retire(change.old, change.pipeline)
+        self.trace.listeners = tuple(
+            (owner, listener)
+            for owner, function in assembly.hooks.get("complog_trace_listeners", ())
+            for listener in gather(owner, function, "complog_trace_listeners")
+        )
         self.trace.configure(assembly.hooks.get("complog_trace_context", ()), reread=reread)
         if not change.bad:
             tell(self.prefix, assembly, configuration)
@@ -143,6 +148,8 @@ class Engine(Configurator):
 
         Its cost does not depend on how many other loggers there are.
         """
+        if self._stale:
+            self.load()  # its artifact may be what was registered last
         with logging._lock, self._lock:  # type: ignore[attr-defined]
             if self.planner.knows(logger.name, module, name):
                 return

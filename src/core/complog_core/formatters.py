@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .errors import FormatError
@@ -77,16 +77,6 @@ def field_text(field: Field, record: logging.LogRecord) -> str:
         return ""
 
 
-def _join(fields: Iterable[tuple[FieldValue, Field]], record: logging.LogRecord) -> str:
-    texts = ""
-    for value, field in fields:
-        try:
-            texts += value(record)
-        except BaseException:
-            texts += field_text(field, record)
-    return texts
-
-
 class GlogFormatter(logging.Formatter):
     """The default line, `V1129 15:57:26.774000 4408 pkg/mod.py:241] [__guards] text`, repeated for every line of text.
 
@@ -105,6 +95,7 @@ class GlogFormatter(logging.Formatter):
         self._artifacts: Mapping[str, Artifact] = {}
         self._customs: dict[str, PercentFormatter | None] = {}
         self._last = (0.0, -1.0, "")
+        self._own_prefix = type(self).prefix is GlogFormatter.prefix
         self._own_clock = type(self).formatTime is not logging.Formatter.formatTime
 
     def bind(self, fields: Sequence[Field], artifacts: Mapping[str, Artifact]) -> None:
@@ -115,16 +106,25 @@ class GlogFormatter(logging.Formatter):
 
     def prefix(self, record: logging.LogRecord) -> str:
         """Return what stands before the text on each line of the record, without the space between them."""
+        return self._prefix(record, self._artifacts.get(record.name))
+
+    def _prefix(self, record: logging.LogRecord, artifact: Artifact | None) -> str:
         head = tail = ""
-        if self._heads:
-            head = _join(self._heads, record)
-        if self._tails:
-            tail = _join(self._tails, record)
-        name = record.name
-        if ".__" in name or name in self._artifacts:
-            artifact = artifact_name(name, self._artifacts)
-            if artifact is not None:
-                tail += f" [__{artifact}]"
+        for value, field in self._heads:
+            try:
+                head += value(record)
+            except BaseException:
+                head += field_text(field, record)
+        for value, field in self._tails:
+            try:
+                tail += value(record)
+            except BaseException:
+                tail += field_text(field, record)
+        if artifact is not None:
+            tail += f" [__{artifact.name}]"
+        elif ".__" in record.name:
+            name = artifact_name(record.name, self._artifacts)
+            tail += "" if name is None else f" [__{name}]"
         created, msecs, stamp = self._last
         if msecs != record.msecs or not -0.5 < record.created - created < 0.5 or self._own_clock:
             stamp = self._renew(record)
@@ -155,10 +155,10 @@ class GlogFormatter(logging.Formatter):
                 text = _below(text, exception)
         if record.stack_info:
             text = _below(text, self.formatStack(record.stack_info))
-        prefix = self.prefix(record)
-        if "\n" not in text:
-            return f"{prefix} {text}"
-        return "\n".join([f"{prefix} {line}" for line in text.split("\n")])
+        prefix = self._prefix(record, artifact) if self._own_prefix else self.prefix(record)
+        if "\n" in text:
+            text = text.replace("\n", f"\n{prefix} ")
+        return f"{prefix} {text}"
 
     def _exception(self, record: logging.LogRecord) -> str:
         text = record.exc_text

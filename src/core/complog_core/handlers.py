@@ -6,12 +6,12 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final
 
 from .descriptors import renew_after_fork
-from .faults import Fault, note_fault_of
+from .foreign import ask, hand_over, paint
 from .outputs import ConsoleOutput
-from .rendering import Rendering, SharedFormatter, render, settle_message, warn_once
+from .rendering import Rendering, SharedFormatter, render, render_barely, settle_message, warn_once
 from .values import NamedTuple
 
 if TYPE_CHECKING:
@@ -112,7 +112,15 @@ class Sink:
             if formatter is None:
                 self._distribute(record, self._pipeline)
             else:
-                self._console.write(render(record, formatter))
+                try:
+                    text: object = formatter.format(record)
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
+                    text = render_barely(record, formatter, error)
+                if type(text) is not str:
+                    text = render(record, formatter)
+                self._console.write(text)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(via or ComplogHandler(self), record)
@@ -157,7 +165,7 @@ class Sink:
 
     def _distribute(self, record: logging.LogRecord, pipeline: Pipeline) -> None:
         for record_filter in pipeline.filters:
-            passed = _ask(record_filter, record)
+            passed = ask(record_filter, record)
             if passed is None:
                 return
             record = passed
@@ -185,7 +193,7 @@ class Sink:
         if painters:
             if not hasattr(record, "message"):  # the formatter was none of the usual kind
                 record.message = record.getMessage()
-            self._console.write(text, lambda text, stream: _paint(record, text, stream, painters))
+            self._console.write(text, lambda text, stream: paint(record, text, stream, painters))
         else:
             self._console.write(text)
 
@@ -195,7 +203,7 @@ class Sink:
                 handler.formatter = SharedFormatter(self._formatter)
         except Exception:
             pass  # a handler of its own kind; handing the record over tells
-        _hand_over(record, handler)
+        hand_over(record, handler)
 
     def _formatter(self) -> logging.Formatter:
         return self.pipeline.formatter
@@ -250,37 +258,6 @@ class ComplogHandler(logging.Handler):
         self.sink.dispatch(record, self)
 
 
-def _ask(record_filter: RecordFilter, record: logging.LogRecord) -> logging.LogRecord | None:
-    try:
-        answer = record_filter(record)
-        if isinstance(answer, logging.LogRecord):
-            return answer
-        return record if answer else None
-    except BaseException as error:
-        note_fault_of(record_filter, f"the filter {_name_of(record_filter)}, which records then pass,", error)
-        return record
-
-
-def _paint(record: logging.LogRecord, text: str, stream: TextIO, painters: tuple[Painter, ...]) -> str:
-    for painter in painters:
-        try:
-            painted: object = painter(record, text, stream)
-            if not isinstance(painted, str):
-                raise Fault(f"returned {type(painted).__name__} instead of a str")
-            text = painted
-        except BaseException as error:
-            note_fault_of(painter, f"the painter {_name_of(painter)}, without which records are then shown,", error)
-    return text
-
-
-def _hand_over(record: logging.LogRecord, handler: logging.Handler) -> None:
-    try:
-        if record.levelno >= handler.level:
-            handler.handle(record)
-    except BaseException as error:
-        note_fault_of(handler, f"the handler {type(handler).__qualname__}", error)
-
-
 def _pass_to_root(record: logging.LogRecord) -> None:
     # pytest, for one, puts its handler on root and on every logger that does not propagate
     reached: list[logging.Handler] = []
@@ -290,7 +267,7 @@ def _pass_to_root(record: logging.LogRecord) -> None:
         logger = logger.parent if logger.propagate else None
     for handler in tuple(logging.root.handlers):
         if handler not in reached and not isinstance(handler, ComplogHandler):
-            _hand_over(record, handler)
+            hand_over(record, handler)
 
 
 def _tell_error(handler: logging.Handler, record: logging.LogRecord) -> None:
@@ -298,7 +275,3 @@ def _tell_error(handler: logging.Handler, record: logging.LogRecord) -> None:
         handler.handleError(record)
     except Exception:  # a stderr that is closed
         pass
-
-
-def _name_of(function: object) -> str:
-    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', type(function).__qualname__)}"

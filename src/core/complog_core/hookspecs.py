@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 import pluggy
 
 if TYPE_CHECKING:
-    from .model import Artifact, Component, Field, Keyword, LogState, Outputs
+    from .model import Artifact, Component, Field, Keyword, LogState, Outputs, RecordDescriber, TraceRecord
 
 PROJECT: Final = "complog"
 
@@ -59,11 +59,11 @@ def complog_formatters() -> Mapping[str, FormatterFactory]:
 
 
 @hookspec
-def complog_handlers(outputs: Outputs) -> Iterable[logging.Handler]:
-    """complog_handlers(outputs) -> Iterable[logging.Handler]: runs at each change of the configuration.
+def complog_handlers(outputs: Outputs, describer: RecordDescriber) -> Iterable[logging.Handler]:
+    """complog_handlers(outputs, describer) -> Iterable[logging.Handler]: runs at each change of the configuration.
 
-    Each handler gets every enabled record; one without a formatter gets the line that the console gets. Handlers that
-    a later call no longer returns are closed.
+    Each handler gets every enabled record; one without a formatter gets the line that the console gets. `describer`
+    tells a record's artifact, components and fields. Handlers that a later call no longer returns are closed.
     """
     raise NotImplementedError
 
@@ -102,6 +102,15 @@ def complog_trace_context() -> Mapping[str, object] | None:
     """complog_trace_context() -> Mapping[str, object] | None: runs at each structured record, while there is a trace.
 
     Its items become fields of the record: `rank`, the parts of a compile id, or the plugin's own.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def complog_trace_listeners() -> Iterable[Callable[[TraceRecord], object]]:
+    """complog_trace_listeners() -> Iterable[Callable[[TraceRecord], object]]: runs at each change of the configuration.
+
+    Each is called with every record of the structured trace, once it is written, while there is a trace.
     """
     raise NotImplementedError
 

@@ -139,6 +139,43 @@ class Outputs(NamedTuple):
     ranks: frozenset[int] | None = None
 
 
+class RecordDescriber(NamedTuple):
+    """What complog knows about a record besides what stands in it; asked from any thread, and never raises.
+
+    `prefix` is that of the system. `artifact` returns the name of the artifact that a record belongs to, or None,
+    `components` the names of the components whose logger is the nearest above the record's, `fields` the texts of the
+    contributed fields by their names, without white space around, blank ones left out.
+
+    >>> RecordDescriber().fields(logging.makeLogRecord({}))
+    {}
+    """
+
+    prefix: str = "TORCH"
+    artifact: Callable[[logging.LogRecord], str | None] = lambda record: None
+    components: Callable[[logging.LogRecord], tuple[str, ...]] = lambda record: ()
+    fields: Callable[[logging.LogRecord], Mapping[str, str]] = lambda record: {}
+
+
+class TraceRecord(NamedTuple):
+    """One record of the structured trace, as listeners get it: `metadata` is `{name: ..., further fields}`.
+
+    `payload` is the text that stands in the file, None where there is none; `created` is in seconds since the epoch,
+    `pathname` and `lineno` are the caller's. Records hold file names as numbers; `explain` returns what a number stands
+    for, None where that is not known. The values are the program's: who keeps them copies them.
+
+    >>> TraceRecord("tiles", {"tiles": {"count": 3}}, None, 0.0, "/x/y.py", 3).metadata["tiles"]
+    {'count': 3}
+    """
+
+    name: str
+    metadata: Mapping[str, Any]
+    payload: str | None
+    created: float
+    pathname: str
+    lineno: int
+    explain: Callable[[int], str | None] = lambda number: None
+
+
 class PluginInfo(NamedTuple):
     """What became of one entry point, or of one plugin object that was passed to a system.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import re
@@ -21,7 +20,7 @@ from .descriptors import (
     let_go,
     open_for_appending,
     renew_after_fork,
-    send,
+    send_line,
 )
 from .errors import OutputError
 from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
@@ -29,8 +28,8 @@ from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
-_UNCHECKED: Final = 25e-6
-"""Seconds after a look at the path in which it is taken to lead to the open file: some ten times what a look costs."""
+_UNCHECKED: Final = 40e-6
+"""Seconds after a whole look in which the file cannot have been moved or closed and another one opened in its place."""
 
 
 def expand_path(path: str, environ: Mapping[str, str]) -> str:
@@ -98,11 +97,12 @@ class FileOutput:
 
         The first failure of a row is one warning; the next warning comes after a write that succeeded.
         """
-        data = (text + "\n").encode("utf-8", "backslashreplace")
+        line = text.encode("utf-8", "backslashreplace")
         fault = ""
         with self._lock:
             try:
-                self._append(data)
+                if not self._append_shortly(line):
+                    self._append(line)
             except (OSError, ValueError) as error:
                 fault = _say(error)
             is_news = bool(fault) and not self._failing
@@ -125,18 +125,28 @@ class FileOutput:
         except Exception:  # an interpreter that is shutting down has taken names away
             pass
 
-    def _append(self, data: bytes) -> None:
+    def _append_shortly(self, line: bytes) -> bool:
+        # what nearly every record needs, a short line while all is well; False: nothing has been done
+        opened = self._opened
+        if opened is None or self._torn or self._inherited or len(line) >= SURELY_WHOLE:
+            return False
+        if time.monotonic() - self._checked > _UNCHECKED or not os.access(self.path, os.F_OK):
+            return False
+        try:
+            sent = os.write(opened.descriptor, line + b"\n")
+        except OSError:
+            return False
+        if sent <= len(line):
+            fault, self._torn = send_line(opened.descriptor, line, torn=False, sent=sent)
+            if fault is not None:
+                raise fault
+        return True
+
+    def _append(self, line: bytes) -> None:
         opened = self._current()
         passing = self._closed
         try:
-            if self._torn:
-                data = b"\n" + data
-            sent, fault = send(opened.descriptor, data)
-            if fault is not None and fault.errno == errno.EBADF and not passing:
-                # somebody has closed it since it was last looked at
-                self._checked = 0.0
-                sent, fault = send(self._current().descriptor, data)
-            self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
+            fault, self._torn = send_line(opened.descriptor, line, torn=self._torn)
             if fault is not None:
                 raise fault
         finally:
@@ -147,8 +157,6 @@ class FileOutput:
         """Return the file to write to: the open one if it is still that path's, else a new one."""
         opened = self._opened
         now = time.monotonic()
-        if opened is not None and now - self._checked < _UNCHECKED and not self._inherited:
-            return opened
         self._checked = 0.0
         # what others have closed has to be known before its number is given out again
         own = opened is not None and is_own(opened)
@@ -204,17 +212,19 @@ class ConsoleOutput:
                 stream.flush()  # raises ValueError where the stream is closed, and its number perhaps somebody else's
             except (OSError, RuntimeError):
                 pass  # a full pipe, or a signal that came while it was being flushed; only the order suffers
-            line = text + "\n"
             # ASCII is the same in every encoding that is written directly
-            data = line.encode() if line.isascii() else _encode(line, stream)
+            line = text.encode() if text.isascii() else _encode(text, stream)
+            sent = 0
             with self._lock:
-                if self._torn or len(data) > SURELY_WHOLE:
-                    return self._write_at_length(data)
-                try:
-                    sent = os.write(self._descriptor, data)
-                except BlockingIOError:
-                    sent = 0
-                return sent == len(data) or self._write_at_length(data, sent)
+                if not self._torn and len(line) < SURELY_WHOLE:
+                    try:
+                        sent = os.write(self._descriptor, line + b"\n")
+                    except BlockingIOError:
+                        pass
+                    if sent > len(line):
+                        return True
+                fault, self._torn = send_line(self._descriptor, line, torn=self._torn, sent=sent)
+            return fault is None
         except Exception:  # somebody's stream, or none; whatever is wrong with it costs its copy and nothing else
             return False
 
@@ -225,13 +235,6 @@ class ConsoleOutput:
             return False
         self._stream, self._encoding, self._descriptor = stream, stream.encoding, stream.fileno()
         return True
-
-    def _write_at_length(self, data: bytes, done: int = 0) -> bool:
-        if self._torn and not done:
-            data = b"\n" + data
-        sent, fault = send(self._descriptor, data, done)
-        self._torn = fault is not None and (data[sent - 1 : sent] != b"\n" if sent else self._torn)
-        return fault is None
 
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
@@ -245,11 +248,11 @@ def _is_direct(stream: io.TextIOWrapper) -> bool:
     return _DIRECT and type(raw) is io.FileIO and stream.encoding.lower() in _FLAT_ENCODINGS
 
 
-def _encode(line: str, stream: io.TextIOWrapper) -> bytes:
+def _encode(text: str, stream: io.TextIOWrapper) -> bytes:
     try:
-        return line.encode(stream.encoding, stream.errors or "strict")
+        return text.encode(stream.encoding, stream.errors or "strict")
     except UnicodeEncodeError:
-        return line.encode(stream.encoding, "backslashreplace")
+        return text.encode(stream.encoding, "backslashreplace")
 
 
 def _write_to_stream(stream: Any, line: str) -> bool:

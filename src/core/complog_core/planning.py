@@ -8,8 +8,16 @@ from collections.abc import Callable, Mapping
 from .assembly import Assembly
 from .configuration import Configuration
 from .model import Artifact
-from .registry import nearest_above, parent_of
-from .resolve import DEFAULT_LEVEL, Target, bind_artifact, nearest_carrier, plan_artifact, plan_loggers
+from .registry import Entry, Registry, nearest_above, parent_of
+from .resolve import (
+    DEFAULT_LEVEL,
+    Target,
+    bind_artifact,
+    nearest_carrier,
+    plan_artifact,
+    plan_loggers,
+    plan_unset,
+)
 
 
 class Planner:
@@ -27,6 +35,10 @@ class Planner:
         self.rendered: dict[str, Artifact] = {}
         self._below: dict[str, Target] = {}
         self._artifact_loggers: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._registry: Registry | None = None
+        self._unset: dict[str, Target] = {}
+        self._entries: dict[str, tuple[Entry, ...]] = {}
+        """Which artifacts each of those loggers stands for, and the targets while nothing is set, in that registry."""
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
         """Return whether the logger was noted as that artifact's logger of that module."""
@@ -37,6 +49,7 @@ class Planner:
 
         Who asks for two owners' artifacts of one name gets one logger, which is on if either is.
         """
+        self._entries.pop(logger, None)
         self._artifact_loggers[logger] = (*self._artifact_loggers.get(logger, ()), (module, artifact))
 
     def awaits(self, artifact: str) -> bool:
@@ -45,12 +58,17 @@ class Planner:
 
     def forget(self) -> None:
         """Forget every artifact logger."""
+        self._entries.clear()
         self._artifact_loggers.clear()
 
     def plan(self, assembly: Assembly, configuration: Configuration) -> dict[str, Target]:
         """Return the target of every logger that the configuration has a say in."""
         resolution = configuration.resolution
-        targets = plan_loggers(resolution.levels, assembly.registry)
+        registry = assembly.registry
+        if self._registry is not registry:
+            self._registry, self._unset = registry, plan_unset(registry)
+            self._entries.clear()
+        targets = plan_loggers(resolution.levels, registry, self._unset)
         # what is special about a logger cannot be seen any more while it is set
         self._below = self._plan_below(resolution.modules, targets) if resolution.modules else {}
         targets.update(self._below)
@@ -78,13 +96,21 @@ class Planner:
         levels = configuration.resolution.levels
         if logger in levels:  # somebody has set this very logger, as a module
             return Target(levels[logger], nearest_carrier(parent_of(logger), targets) is None)
-        uses = self._artifact_loggers[logger]
-        module = uses[0][0]
-        found = (entry for where, name in uses for entry in bind_artifact(where, name, assembly.registry))
-        entries = tuple(dict.fromkeys(found))
+        module = self._artifact_loggers[logger][0][0]
+        entries = self._find_entries(logger, assembly.registry)
         if entries and isinstance(entries[0].item, Artifact):
             self.rendered[logger] = entries[0].item
         return plan_artifact(module, entries, configuration.resolution.artifacts, targets, self._own_level)
+
+    def _find_entries(self, logger: str, registry: Registry) -> tuple[Entry, ...]:
+        entries = self._entries.get(logger) if registry is self._registry else None
+        if entries is None:
+            uses = self._artifact_loggers[logger]
+            found = (entry for where, name in uses for entry in bind_artifact(where, name, registry))
+            entries = tuple(dict.fromkeys(found))
+            if registry is self._registry:
+                self._entries[logger] = entries
+        return entries
 
     def _plan_below(self, modules: frozenset[str], targets: Mapping[str, Target]) -> dict[str, Target]:
         # a module is set with everything below it, also what its own code has given a level or cut off

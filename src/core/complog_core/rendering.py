@@ -27,23 +27,36 @@ def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
     >>> render(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None), logging.Formatter())
     'hello'
     """
-    if type(formatter) is HeedingFormatter:
-        record, formatter = formatter.heed(record), formatter.inner
     try:
         text: object = formatter.format(record)
-        if isinstance(text, str):
-            return text
-        fault: BaseException = Fault(f"returned {type(text).__name__}")
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a plugin's formatter may do anything; what the message raises comes again below
-        fault = error
+    except BaseException as error:  # a plugin's formatter may do anything
+        return render_barely(record, formatter, error)
+    return text if isinstance(text, str) else render_barely(record, formatter, wrong_type(text))
+
+
+def render_barely(record: logging.LogRecord, formatter: logging.Formatter, fault: BaseException) -> str:
+    """Return a plain line for a record that the formatter failed at, and warn; raises what the record's message raises.
+
+    >>> render_barely(logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "%d", ("x",), None), _BARE, TypeError())
+    Traceback (most recent call last):
+        ...
+    TypeError: %d format: a real number is required, not str
+    """
+    if type(formatter) is HeedingFormatter:
+        record, formatter = formatter.heed(record), formatter.inner
     bare = _BARE.format(record)
     try:
         note_fault_of(formatter, f"the formatter {type(formatter).__qualname__}", fault)
     except Exception:  # the stream it goes to is somebody's
         pass
     return bare
+
+
+def wrong_type(text: object) -> Fault:
+    """Return what is wrong with a formatter that returned that."""
+    return Fault(f"returned {type(text).__name__}")
 
 
 def shows_exception(artifact: Artifact | None) -> bool:
@@ -96,7 +109,9 @@ class HeedingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return what `inner` makes of the record."""
-        return self.inner.format(self.heed(record))
+        if record.exc_info or record.exc_text:
+            record = self.heed(record)
+        return self.inner.format(record)
 
 
 def settle_message(record: logging.LogRecord) -> logging.LogRecord:

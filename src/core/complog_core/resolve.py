@@ -139,12 +139,11 @@ def _owners(entry: Entry) -> str:
 def by_spelling(artifacts: Mapping[str, bool], registry: Registry) -> dict[str, bool]:
     """Return the decisions about artifacts by every spelling; a bare name is on if one of its owners' is."""
     result: dict[str, bool] = {}
-    for entry in registry.entries:
-        decision = artifacts.get(entry.key) if entry.kind == "artifact" else None
-        if decision is None:
-            continue
-        for spelling in (entry.name, *entry.spellings):
-            result[spelling] = result.get(spelling, False) or decision
+    for key, decision in artifacts.items():
+        for entry in registry.artifacts(key):
+            if entry.key == key:
+                for spelling in (entry.name, *entry.spellings):
+                    result[spelling] = result.get(spelling, False) or decision
     return result
 
 
@@ -167,22 +166,48 @@ def bind_artifact(module: str, name: str, registry: Registry) -> tuple[Entry, ..
     return tuple(e for e in entries if any(owner.family.replace("-", "_") == top for owner in e.owners)) or entries
 
 
-def plan_loggers(levels: Mapping[str, int], registry: Registry) -> dict[str, Target]:
+def set_above(levels: Mapping[str, int], registry: Registry) -> frozenset[str]:
+    """Return the top-level registered loggers that lie below one that was set, and inherit from there.
+
+    >>> set_above({"a": 10}, Registry(top_level=("a.b", "c")))
+    frozenset({'a.b'})
+    """
+    if all(name in registry.loggers for name in levels):
+        return frozenset()  # no registered logger lies above a top-level one
+    return frozenset(name for name in registry.top_level if nearest_above(parent_of(name), levels) is not None)
+
+
+def plan_unset(registry: Registry) -> dict[str, Target]:
+    """Return the targets of the registered loggers while nothing is set.
+
+    >>> plan_unset(Registry())
+    {}
+    """
+    return {
+        **dict.fromkeys(registry.loggers, Target(logging.NOTSET, True)),
+        **dict.fromkeys(registry.top_level, Target(DEFAULT_LEVEL, True)),
+    }
+
+
+def plan_loggers(
+    levels: Mapping[str, int], registry: Registry, unset: Mapping[str, Target] | None = None
+) -> dict[str, Target]:
     """Return the targets of the registered loggers and of the modules that were set.
+
+    `unset` is what `plan_unset` returned for that registry: the rest costs what is set, not what is registered.
 
     >>> targets = plan_loggers({"a": 10, "a.b": 20}, Registry())
     >>> targets["a"].carries, targets["a.b"].carries
     (True, False)
     """
-    top_level = frozenset(registry.top_level)
-    targets: dict[str, Target] = {}
-    for name in registry.loggers:
-        level = levels.get(name, logging.NOTSET)
-        if level == logging.NOTSET and name in top_level and nearest_above(parent_of(name), levels) is None:
-            level = DEFAULT_LEVEL
-        targets[name] = Target(level, True)
+    targets = dict(plan_unset(registry) if unset is None else unset)
+    for name in set_above(levels, registry):
+        targets[name] = Target(logging.NOTSET, True)
     for name, level in levels.items():
-        if name not in targets:
+        if name in registry.loggers:
+            if level != logging.NOTSET:
+                targets[name] = Target(level, True)
+        else:
             above = parent_of(name)
             inside = registry.registered_above(name) is not None or nearest_above(above, levels) is not None
             targets[name] = Target(level, not inside)

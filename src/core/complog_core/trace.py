@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .trace_context import ContextHook
     from .trace_recorder import Frame, Recorder
-    from .trace_writer import TraceWriter
+    from .trace_writer import Listener, TraceWriter
 
 RESERVED: Final = frozenset(
     {
@@ -75,6 +75,8 @@ class Trace:
         """Called after the directory has changed, or whether detailed records are written."""
         self._environ = os.environ if environ is None else environ
         self.context = tuple(context)
+        self.listeners: tuple[Listener, ...] = ()
+        """Who is told each record once it is written."""
         self._prepare = prepare
         self._preparing = threading.local()
         self._read: TraceSettings | None = None

@@ -27,6 +27,7 @@ class Recorder:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self.writer = TraceWriter(f"{trace.prefix}_TRACE", trace.strings, self._find_rank, self._tell_opened)
+        self.writer.find_listeners = lambda: trace.listeners
 
     def record(
         self,
@@ -64,7 +65,12 @@ class Recorder:
         caller = find_caller()
         logger = self._trace.logger
         if logger is None:
-            self.writer.write(make_prefix(time.time(), caller.filename, caller.lineno), record, payload, faults)
+            created = time.time()
+            if self._trace.listeners:
+                # rendered once, for the file and for them
+                payload = with_digest(record, payload, faults)
+            self.writer.write(make_prefix(created, caller.filename, caller.lineno), record, payload, faults)
+            self.writer.tell(record, payload, created, caller.filename, caller.lineno)
             return
         # whoever listens there gets what will stand in the file
         text = with_digest(record, payload, faults)

@@ -8,11 +8,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .descriptors import renew_after_fork
+from .faults import note_fault
+from .model import PluginInfo, TraceRecord
 from .rendering import warn_once
 from .trace_file import TraceFile
 from .trace_json import Faults
-from .trace_records import find_references, interned_by, lay_out, prefix_of
+from .trace_records import find_references, interned_by, lay_out, prefix_of, prepare_payload
 from .trace_tables import InternTable
+
+Listener = tuple[PluginInfo | str, Callable[[TraceRecord], object]]
+"""An owner, for warnings, and a function that it contributed."""
 
 MOST_DUMPED: Final = 10_000
 """How many generated files are remembered as written."""
@@ -46,6 +51,8 @@ class TraceWriter:
     ) -> None:
         self.variable = variable
         self.strings = strings
+        self.find_listeners: Callable[[], tuple[Listener, ...]] = tuple
+        """Asked at each record for those who are told of it."""
         self._find_rank = find_rank
         self._on_open = on_open
         self._file: TraceFile | None = None
@@ -122,7 +129,23 @@ class TraceWriter:
             text = f"{self.variable}: a record of {record.name!r} is left out of the trace: {error}"
             warn_once((self.variable, record.name), text)
         else:
-            self.write(prefix, metadata, getattr(record, "payload", None))
+            payload = getattr(record, "payload", None)
+            self.write(prefix, metadata, payload)
+            self.tell(metadata, payload, record.created, record.pathname, record.lineno or 0)
+
+    def tell(self, metadata: Mapping[str, Any], payload: object, created: float, pathname: str, lineno: int) -> None:
+        """Tell the listeners of a record, while there is a trace; of those that explain strings, nothing."""
+        listeners = self.find_listeners()
+        if not listeners or self._file is None or interned_by(metadata) is not None:
+            return
+        fields = {name: value for name, value in metadata.items() if name != "has_payload"}
+        text = payload if payload is None or isinstance(payload, str) else prepare_payload(payload, Faults())
+        record = TraceRecord(next(iter(fields), ""), fields, text, created, pathname, lineno, self.strings.explain)
+        for owner, listener in listeners:
+            try:
+                listener(record)
+            except BaseException as error:
+                note_fault(owner, f"a listener of the trace, {getattr(listener, '__qualname__', listener)},", error)
 
     def has_dumped(self, filename: str) -> bool:
         """Return whether this process's file has the source of that generated code."""

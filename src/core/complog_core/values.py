@@ -33,35 +33,39 @@ class _Value(tuple[Any, ...]):
     __signature__ = _SignatureOnDemand()
     _fields: tuple[str, ...] = ()
     _field_defaults: dict[str, Any] = {}  # noqa: RUF012 - named as namedtuple has it
+    _tail: tuple[Any, ...] = ()
 
     def __new__(cls, *values: Any, **named: Any) -> Any:
-        fields = cls._fields
-        if len(values) != len(fields) or named:
+        missing = len(cls._fields) - len(values)
+        if named or missing < 0 or missing > len(cls._tail):
             values += tuple(cls._complete(len(values), named))
+        elif missing:
+            values += cls._tail[-missing:]
         return tuple.__new__(cls, values)
 
     @classmethod
     def _complete(cls, given: int, named: dict[str, Any]) -> list[Any]:
+        defaults = cls._field_defaults
         rest = cls._fields[given:]
-        unknown = [name for name in named if name not in rest]
-        missing = [name for name in rest if name not in named and name not in cls._field_defaults]
-        if unknown or missing or given > len(cls._fields):
-            what = f"it has no {', '.join(unknown)} left" if unknown else f"it lacks {', '.join(missing)}"
-            if given > len(cls._fields):
-                what = f"it takes {len(cls._fields)} values, not {given}"
-            raise TypeError(f"{cls.__qualname__}(): {what}; its fields are {', '.join(cls._fields)}")
-        return [named[name] if name in named else cls._field_defaults[name] for name in rest]
+        try:
+            values = [named.pop(name) if name in named else defaults[name] for name in rest]
+        except KeyError as missing:
+            what = f"it lacks {missing.args[0]}"
+        else:
+            if not named and given <= len(cls._fields):
+                return values
+            what = f"it has no {', '.join(named)} left" if named else f"it takes {len(cls._fields)} values, not {given}"
+        raise TypeError(f"{cls.__qualname__}(): {what}; its fields are {', '.join(cls._fields)}")
 
     @classmethod
     def _make(cls, values: Any) -> Any:
         return cls(*values)
 
     def _replace(self, **changed: Any) -> Any:
-        unknown = [name for name in changed if name not in self._fields]
-        if unknown:
-            raise ValueError(f"{type(self).__qualname__} has no {', '.join(unknown)}")
-        values = zip(self._fields, self, strict=True)
-        return tuple.__new__(type(self), [changed.get(name, value) for name, value in values])
+        values = [changed.pop(name, value) for name, value in zip(self._fields, self, strict=True)]
+        if changed:
+            raise ValueError(f"{type(self).__qualname__} has no {', '.join(changed)}")
+        return tuple.__new__(type(self), values)
 
     def _asdict(self) -> dict[str, Any]:
         return dict(zip(self._fields, self, strict=True))
@@ -79,6 +83,7 @@ class _Maker(type):
         fields = tuple(namespace.get("__annotations__", ()))
         defaults = {field: namespace[field] for field in fields if field in namespace}
         namespace |= {field: _tuplegetter(place, field) for place, field in enumerate(fields)}
+        namespace["_tail"] = tuple(defaults.values())
         namespace |= {"_fields": fields, "_field_defaults": defaults, "__match_args__": fields, "__slots__": ()}
         return type(name, (_Value,), namespace)
 

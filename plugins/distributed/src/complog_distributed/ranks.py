@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import weakref
 from types import ModuleType
 from typing import Any, Final
@@ -13,6 +14,7 @@ HIGHEST_RANK: Final = 999_999
 """The highest rank that may be named, so that a slip of the pen does not become a set of a billion numbers."""
 
 _ITEM: Final = r"(?a)(\d{1,9})(?:\s*-\s*(\d{1,9}))?"
+_distributed: ModuleType | None = None
 _group: tuple[weakref.ref[Any] | None, int] = (None, 0)
 _wanted: frozenset[int] | None = None
 
@@ -80,18 +82,23 @@ def find_rank() -> int | None:
 
 def find_group_rank() -> int | None:
     """Return the rank in the default process group, None while there is none; torch is never imported for it."""
-    global _group
-    distributed = find_loaded("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+    global _distributed, _group
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not _distributed:
+        distributed = _distributed = find_loaded("torch.distributed")
+    if distributed is None:
         return None
+    try:
+        world = distributed.group.WORLD
+    except AttributeError:  # a PyTorch that was built without it has no groups
+        world = None
     known, rank = _group
-    world = _default_group(distributed)
-    if world is None or known is None or known() is not world:
+    if world is not None and known is not None and known() is world:
+        return rank
+    if not distributed.is_available() or not distributed.is_initialized():
+        return None
+    rank = int(distributed.get_rank())
+    if world is not None:
         # asking costs as much as a third of a line, and a group's answer stays the same
-        rank = int(distributed.get_rank())
-        _group = (None if world is None else weakref.ref(world), rank)
+        _group = (weakref.ref(world), rank)
     return rank
-
-
-def _default_group(distributed: ModuleType) -> Any:
-    return getattr(getattr(distributed, "group", None), "WORLD", None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 from complog_core import find_loaded
 
+_guards: ModuleType | None = None
 _last: tuple[object, object, str] = (None, None, "")
 
 
@@ -17,25 +19,31 @@ def current_trace_id() -> str | None:
     >>> current_trace_id() is None
     True
     """
-    global _last
-    guards = find_loaded("torch._guards")
+    global _guards, _last
+    guards = sys.modules.get("torch._guards")
+    if guards is not _guards:
+        guards = _guards = find_loaded("torch._guards")
     if guards is None:
         return None
-    find = getattr(guards.CompileContext, "try_get", None)
-    context = None if find is None else find()
-    if context is not None:
-        # most records come in the compilation of the last one, and writing an id out costs as much as half a line
-        compile_id, attempt, text = _last
-        if compile_id is not None and compile_id is context.compile_id and attempt == context.attempt:
-            return text
-    elif find is not None:
+    try:
+        context = guards.CompileContext.try_get()
+    except AttributeError:  # another PyTorch
+        return _write_id(guards.CompileContext.current_trace_id())
+    if context is None:
         return None
-    trace_id = guards.CompileContext.current_trace_id()
-    if trace_id is None:
-        return None
-    text = str(trace_id)
-    _last = (trace_id.compile_id, trace_id.attempt, text) if context is not None else _last
+    compile_id, attempt, text = _last
+    # most records come in the compilation of the last one, and writing an id out costs as much as half a line
+    if compile_id is None or compile_id is not context.compile_id or attempt != context.attempt:
+        trace_id = guards.CompileContext.current_trace_id()
+        if trace_id is None:
+            return None
+        text = str(trace_id)
+        _last = (context.compile_id, context.attempt, text)
     return text
+
+
+def _write_id(trace_id: object) -> str | None:
+    return None if trace_id is None else str(trace_id)
 
 
 def current_trace_fields() -> dict[str, object]:

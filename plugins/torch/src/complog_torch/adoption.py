@@ -33,11 +33,13 @@ class RegistryExchange:
     def start(self) -> None:
         """Adopt what is there, tell what is missing, and follow every later registration."""
         self.follow()
-        self._registry.__class__ = _make_following(self._stock_class, self.follow)
+        self._registry.__class__ = _make_following(self._stock_class, self._follow_one)
+        self._system.after_registration = self._tell_one
 
     def stop(self) -> None:
         """Take everything that was told out of PyTorch's registry, and leave that as it was."""
         self._registry.__class__ = self._stock_class
+        self._system.after_registration = None
         for (kind, name), value in self._told.items():
             self._forget(kind, name, value)
         self._told.clear()
@@ -52,6 +54,18 @@ class RegistryExchange:
                 self._system.adoption = adoption
                 self._system.reassemble()
             self._tell()
+
+    def _follow_one(self, kind: type[Item], name: str, is_new: bool) -> None:
+        """Adopt what PyTorch has registered just now; what it has changed takes a look at everything."""
+        items: list[Item] = []
+        with self._once() as first:
+            known = self._system.known.lookup(name) if first and is_new and self._system.adoption else True
+            if not known:
+                self._read_one(kind, name, items)
+                for item in items:
+                    self._system.adopt(item)
+        if first and known:
+            self.follow()
 
     def tell(self) -> None:
         """Tell PyTorch's registry what it does not hold; loads and adopts nothing."""
@@ -73,37 +87,53 @@ class RegistryExchange:
     def _read(self) -> Adoption:
         registry = self._registry
         items: list[Item] = []
-        for name, loggers in registry.log_alias_to_log_qnames.items():
+        for name in registry.log_alias_to_log_qnames:
+            self._read_one(Component, name, items)
+        for name in sorted(registry.artifact_names, key=str):
+            self._read_one(Artifact, name, items)
+        version = getattr(sys.modules.get("torch.version"), "__version__", "")
+        return Adoption(PluginInfo("torch", "torch", version), tuple(items), FAMILIES)
+
+    def _read_one(self, kind: type[Item], name: str, items: list[Item]) -> None:
+        registry = self._registry
+        if kind is Component:
+            loggers = registry.log_alias_to_log_qnames[name]
             # stock PyTorch registers a module that was set as a name of its own; a module is no name here
             is_module = "." in name and loggers in (name, [name])
             if self._told.get(("component", name)) is not loggers and not is_module:
                 _add_readable(items, partial(Component, name, loggers), name)
-        for name in sorted(registry.artifact_names, key=str):
-            told = self._told.get(("artifact", name))
-            if told is not None and told != _read_artifact(registry, name):
-                del self._told["artifact", name]  # PyTorch's own registration since
-                told = None
-            if told is None:
-                _add_readable(items, partial(_read_artifact, registry, name), name)
-        version = getattr(sys.modules.get("torch.version"), "__version__", "")
-        return Adoption(PluginInfo("torch", "torch", version), tuple(items), FAMILIES)
+            return
+        told = self._told.get(("artifact", name))
+        if told is not None and told != _read_artifact(registry, name):
+            del self._told["artifact", name]  # PyTorch's own registration since
+            told = None
+        if told is None:
+            _add_readable(items, partial(_read_artifact, registry, name), name)
 
     def _tell(self) -> None:
-        registry, known = self._registry, self._system.known
+        known = self._system.known
         for name in known.names("component"):
-            if name not in registry.log_alias_to_log_qnames:
-                entries = known.components(name)
-                loggers = [
-                    logger for entry in entries if isinstance(entry.item, Component) for logger in entry.item.loggers
-                ]
-                registry.register_log(name, list(dict.fromkeys(loggers)))
-                self._told["component", name] = registry.log_alias_to_log_qnames[name]
+            entries = known.components(name)
+            loggers = [it for entry in entries if isinstance(entry.item, Component) for it in entry.item.loggers]
+            self._tell_name(Component(name, loggers))
         for name in known.names("artifact"):
-            item = known.artifacts(name)[0].item
-            if name not in registry.artifact_names and isinstance(item, Artifact):
-                flags = (item.description, item.visible, item.off_by_default, item.log_format)
-                registry.register_artifact_name(name, *flags)
-                self._told["artifact", name] = _read_artifact(registry, name)
+            self._tell_name(known.artifacts(name)[0].item)
+
+    def _tell_one(self, item: Item) -> None:
+        with self._once() as first:
+            if first:
+                self._tell_name(item)
+
+    def _tell_name(self, item: Item) -> None:
+        registry, name = self._registry, item.name
+        if isinstance(item, Component):
+            if name not in registry.log_alias_to_log_qnames:
+                registry.register_log(name, list(item.loggers))
+                self._told["component", name] = registry.log_alias_to_log_qnames[name]
+        elif name not in registry.artifact_names:
+            flags = (item.description, item.visible, item.off_by_default, item.log_format)
+            registry.register_artifact_name(name, *flags)
+            self._told["artifact", name] = _read_artifact(registry, name)
 
     def _forget(self, kind: str, name: str, value: object) -> None:
         registry = self._registry
@@ -145,14 +175,16 @@ def _read_artifact(registry: Any, name: str) -> Artifact:
     )
 
 
-def _make_following(stock: type[Any], follow: Callable[[], None]) -> type[Any]:
+def _make_following(stock: type[Any], follow: Callable[[type[Item], str, bool], None]) -> type[Any]:
     def register_log(self: Any, alias: str, log_qnames: Any) -> None:
+        is_new = alias not in self.log_alias_to_log_qnames
         stock.register_log(self, alias, log_qnames)
-        follow()
+        follow(Component, alias, is_new)
 
-    def register_artifact_name(self: Any, *arguments: Any, **named: Any) -> None:
-        stock.register_artifact_name(self, *arguments, **named)
-        follow()
+    def register_artifact_name(self: Any, name: str, *arguments: Any, **named: Any) -> None:
+        is_new = name not in self.artifact_names
+        stock.register_artifact_name(self, name, *arguments, **named)
+        follow(Artifact, name, is_new)
 
     # the object stays the same one, whoever holds it; only what its methods do changes
     return type(

@@ -8,11 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
+from typing import Final
 
 import complog_torch
 from complog_core import Field, hookimpl
 
 from .moment import describe_compilation, find_rank, find_trace_id, read_wanted_ids, render_rank, render_trace_id
+
+_FAMILIES: Final = {"complog_distributed.plugin", "complog_dynamo.plugin"}
 
 
 @hookimpl
@@ -51,6 +54,8 @@ def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
 @hookimpl
 def complog_trace_context() -> Mapping[str, object] | None:
     """The rank and the running compilation, in each structured record."""
+    if sys.modules.keys() >= _FAMILIES:
+        return None  # they say it, and a record has each field once
     rank = find_rank()
     fields = describe_compilation()
     return fields if rank is None or rank < 0 else {"rank": rank, **fields}
