@@ -1,7 +1,7 @@
 """The four paths that every program takes, held at the number of instructions that they need; no clock is asked.
 
 What is counted are instructions of Python, as multiples of what the standard library needs for the same in the same
-run. A limit is a tenth above what was counted when it was written; whoever makes a path shorter lowers it.
+run. A path may need a tenth more than when it was counted; whoever makes one shorter writes down the new figure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from complog_core import Artifact, Component, Field
 
 __all__ = ["make_system", "top"]
 
-DISABLED, LINE, ARTIFACT_LINE, SETTINGS = 0.0, 0.0, 0.0, 0.0
+COUNTED = {
+    (3, 10): {"line": 0.694, "artifact line": 0.726, "set_logs": 30.8},
+    (3, 11): {"line": 0.680, "artifact line": 0.709, "set_logs": 30.3},
+    (3, 12): {"line": 0.699, "artifact line": 0.727, "set_logs": 29.7},
+    (3, 13): {"line": 0.751, "artifact line": 0.778, "set_logs": 29.7},
+}
+"""Multiples of the reference by the version of Python; a later one is held to the last."""
+TOLERANCE = 1.1
 RECORDS = 20
 COMPONENTS, ARTIFACTS, MODULES = 35, 55, 76
 
@@ -70,9 +77,12 @@ def make_names_like_the_families(top: str) -> Any:
     )
 
 
-def report(count: int, reference: int, limit: float) -> str:
-    """Return what a failure shows."""
-    return f"{count:,} instructions, {count / reference:.3f} of the reference's {reference:,}; the limit is {limit}"
+def hold(path: str, count: int, reference: int) -> None:
+    """Fail where a path needs a tenth more than it did."""
+    version = min(sys.version_info[:2], max(COUNTED))
+    counted, ratio = COUNTED[version][path], count / reference
+    text = f"{path}: {count:,} instructions, {ratio:.3f} of the reference's {reference:,}; it was {counted}"
+    assert ratio <= counted * TOLERANCE, text
 
 
 @pytest.mark.parametrize("kind", ["plain", "artifact"])
@@ -85,7 +95,7 @@ def test_disabled_call_takes_no_more_instructions_than_the_standard_librarys(
     log = logging.getLogger(module) if kind == "plain" else system.getArtifactLogger(module, "item1")
     stdlib.setLevel(logging.WARNING)
     count, reference = count_calls(log, monkeypatch), count_calls(stdlib, monkeypatch)
-    assert count <= reference * DISABLED, report(count, reference, DISABLED)
+    assert count <= reference
 
 
 def test_default_line_takes_no_more_instructions_than_it_did(
@@ -95,7 +105,7 @@ def test_default_line_takes_no_more_instructions_than_it_did(
     make_system(names).set_logs(part0="DEBUG")
     log = logging.getLogger(f"{top}.part0.module")
     count, reference = count_calls(log, monkeypatch), count_calls(stdlib, monkeypatch)
-    assert count <= reference * LINE, report(count, reference, LINE)
+    hold("line", count, reference)
 
 
 def test_artifacts_line_with_ids_takes_no_more_instructions_than_it_did(
@@ -105,7 +115,7 @@ def test_artifacts_line_with_ids_takes_no_more_instructions_than_it_did(
     system.set_logs(item0=True)
     log = system.getArtifactLogger(f"{top}.part0.module", "item0")
     count, reference = count_calls(log, monkeypatch), count_calls(stdlib, monkeypatch)
-    assert count <= reference * ARTIFACT_LINE, report(count, reference, ARTIFACT_LINE)
+    hold("artifact line", count, reference)
 
 
 def test_set_logs_takes_no_more_instructions_than_it_did(make_system: SystemFactory, top: str) -> None:
@@ -125,7 +135,7 @@ def test_set_logs_takes_no_more_instructions_than_it_did(make_system: SystemFact
             log.propagate = bool(log.propagate)
 
     count, reference = count_steady(set_logs), count_steady(write_each_once)
-    assert count <= reference * SETTINGS, report(count, reference, SETTINGS)
+    hold("set_logs", count, reference)
 
 
 def count_steady(function: Callable[[], object]) -> int:
