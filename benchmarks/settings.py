@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from measuring import SIDES, Row, count_instructions, exponent, main, run_batch, show, show_seconds
-from workers import Worker, import_torch, is_worker, serve, workers
+from workers import Worker, import_bare_torch, import_torch, is_worker, serve, workers
 
 SIZES = (0, 100, 300, 1_000, 3_000, 10_000)
 ROUNDS = 5
@@ -38,7 +38,9 @@ def measure_growth() -> dict[str, Any]:
     with workers() as sides:
         for worker in sides:
             found[worker.side] = {"set_logs": {}, "floor": {}, "instructions": {}}
-            found["loggers"], found["names"] = worker.ask("prepare")
+            loggers, names = worker.ask("prepare")
+            found.setdefault("loggers", loggers)
+            found.setdefault("names", names)
         for size in SIZES:
             for worker in sides:
                 worker.ask("register", size)
@@ -115,8 +117,9 @@ def _measure_artifacts() -> list[Row]:
         for side in ("stock", "complog"):
             few, many = Worker(side), Worker(side)
             for worker, count in ((few, FEW), (many, MANY)):
-                worker.ask("prepare", named)
-                worker.ask("fill", count)
+                worker.tell("fill", count, named)
+            few.hear()
+            many.hear()
             taken = [(few.ask("create", 5), many.ask("create", 5)) for _ in range(21)]
             few.close()
             many.close()
@@ -139,11 +142,9 @@ def _measure_artifacts() -> list[Row]:
 # -- in the workers
 
 
-def prepare(named: bool = False) -> tuple[int, int]:
+def prepare() -> tuple[int, int]:
     """Load PyTorch; return how many loggers there are, and how many names."""
     logs = import_torch()
-    if named:
-        logs.set_logs(guards=True)
     registry = logs._internal.log_registry
     return len(logging.root.manager.loggerDict), len(registry.log_alias_to_log_qnames) + len(registry.artifact_names)
 
@@ -190,9 +191,11 @@ def _set_once(number: int) -> None:
         sys.modules["torch._logging"].set_logs(dynamo=LEVELS[_level % 2])
 
 
-def fill(number: int) -> None:
+def fill(number: int, named: bool) -> None:
     """Have so many artifact loggers; stock PyTorch's are not configured, which would take it half a minute."""
-    logs = sys.modules["torch._logging"]
+    logs = import_bare_torch()
+    if named:
+        logs.set_logs(guards=True)
     for each in range(number):
         name = f"torch._dynamo.bench_other_{each}"
         if sys.argv[2] == "complog":
