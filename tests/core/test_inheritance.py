@@ -59,12 +59,32 @@ def test_child_begins_with_what_the_parent_asked_for(system: LogSystem) -> None:
     system.set_logs(
         "tiler:ERROR,xml.dom:INFO", loops="off", tiles=True, sizes=False, depth=3, only={2, 1}, inherit=True
     )
-    mine = system.current_state()
+    mine, packed = system.current_state(), os.environ[VARIABLE]
     system.close()
+    os.environ[VARIABLE] = packed
     source, levels, artifacts, keywords = child_state()
     assert source == "inherited"
     assert (levels, artifacts) == (dict(mine.levels), dict(mine.artifacts))
     assert keywords == {"depth": 3, "only": frozenset({1, 2}), "sink": None}
+
+
+def test_child_resolves_a_name_that_stands_twice_as_the_parent_does(system: LogSystem) -> None:
+    system.set_logs("+tiler, probe.tiler:ERROR, tiler:INFO", inherit=True)
+    mine, packed = dict(system.current_state().levels), os.environ[VARIABLE]
+    assert mine == {"probe.tiler": 20}
+    system.close()
+    os.environ[VARIABLE] = packed
+    assert child_state()[1] == mine
+
+
+def test_closed_system_hands_nothing_down(system: LogSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    system.set_logs(tiler="DEBUG", inherit=True)
+    system.close()
+    assert VARIABLE not in os.environ
+    assert system.current_state().source == "default"
+    monkeypatch.setenv(VARIABLE, '{"settings": []}')
+    system.close()
+    assert os.environ[VARIABLE] == '{"settings": []}'  # a parent's
 
 
 def test_nothing_is_handed_down_unless_asked(system: LogSystem) -> None:
@@ -79,10 +99,10 @@ def test_block_hands_down_for_its_length(system: LogSystem) -> None:
     system.set_logs(tiler="DEBUG", inherit=True)
     outside = os.environ[VARIABLE]
     with system.logs(tiles=True, inherit=True):
-        assert json.loads(os.environ[VARIABLE]) == {"settings": {"tiles": 10}}
+        assert json.loads(os.environ[VARIABLE]) == {"settings": [["tiles", 10]]}
         with system.logs(sizes=True):
             assert VARIABLE not in os.environ
-        assert json.loads(os.environ[VARIABLE]) == {"settings": {"tiles": 10}}
+        assert json.loads(os.environ[VARIABLE]) == {"settings": [["tiles", 10]]}
     assert os.environ[VARIABLE] == outside
     with pytest.raises(ZeroDivisionError), system.logs(tiles=True, inherit=True):
         raise ZeroDivisionError
@@ -90,7 +110,7 @@ def test_block_hands_down_for_its_length(system: LogSystem) -> None:
 
 
 def test_own_settings_of_the_child_rank_above(system: LogSystem, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, '{"settings": {"tiler": 10}, "keywords": {"depth": 5}}')
+    monkeypatch.setenv(VARIABLE, '{"settings": [["tiler", 10]], "keywords": {"depth": 5}}')
     assert (system.current_state().source, system.current_state().keywords["depth"]) == ("inherited", 5)
     with system.logs(loops="INFO"):
         state = system.current_state()
@@ -101,6 +121,9 @@ def test_own_settings_of_the_child_rank_above(system: LogSystem, monkeypatch: py
     system.init_logs()
     state = system.current_state()
     assert (state.source, dict(state.levels), state.keywords["depth"]) == ("environment", {}, 7)
+    monkeypatch.delenv("PROBE_LOGS_DEPTH")
+    system.init_logs()
+    assert system.current_state().keywords["depth"] == 1
     monkeypatch.delenv("PROBE_LOGS")
     system.set_logs()
     assert (system.current_state().source, dict(system.current_state().levels)) == ("default", {})
@@ -131,8 +154,15 @@ def test_what_cannot_be_handed_down_is_an_error_and_changes_nothing(
 
 @pytest.mark.parametrize(
     "text",
-    ["nonsense", "[]", "{}", '{"settings": []}', '{"settings": {"tiler": null}}', '{"settings": {"tiler": "loud"}}']
-    + ['{"settings": {}, "keywords": {"depth": "deep"}}', "[" * 10_000, '{"settings": {"tiler": 1e999}}'],
+    [
+        "nonsense",
+        "[]",
+        "{}",
+        '{"settings": {"a": 1}}',
+        '{"settings": [["tiler", null]]}',
+        '{"settings": [["tiler", "x"]]}',
+    ]
+    + ['{"settings": [], "keywords": {"depth": "deep"}}', "[" * 10_000, '{"settings": [["tiler", 1e999]]}'],
 )
 def test_text_of_somebody_elses_making_is_one_warning(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], system: LogSystem
@@ -147,7 +177,7 @@ def test_text_of_somebody_elses_making_is_one_warning(
 def test_names_that_the_child_lacks_wait_in_silence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], system: LogSystem
 ) -> None:
-    monkeypatch.setenv(VARIABLE, '{"settings": {"tiler": 10, "later": 20}, "keywords": {"unheard_of": [1]}}')
+    monkeypatch.setenv(VARIABLE, '{"settings": [["tiler", 10], ["later", 20]], "keywords": {"unheard_of": [1]}}')
     assert system.current_state().pending == ("later",)
     system.register_log("later", "probe.later")
     assert system.current_state().level("probe.later") == 20

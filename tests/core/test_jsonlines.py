@@ -101,11 +101,6 @@ def test_logger_of_several_components_has_all_their_names() -> None:
     assert render(name="c.d")["component"] == "ddp,distributed"
 
 
-def test_fields_of_one_name_are_both_there() -> None:
-    fields = (Field("id", "head", lambda _: "one"), Field("id", "tail", lambda _: " two"))
-    assert json.loads(write(make_record(), fields))["labels.id"] == "one two"
-
-
 def test_raising_field_is_left_out() -> None:
     fields = (Field("broken", "head", lambda _: str(1 // 0)), *FIELDS)
     decoded = json.loads(write(make_record(), fields))
@@ -125,14 +120,19 @@ class Unshowable(Exception):
 
 
 @pytest.mark.parametrize(
-    ("error", "message"), [(ValueError("a\nb"), "a\nb"), (Unshowable(), "<Unshowable"), (KeyboardInterrupt(), "")]
+    ("error", "message", "trace"),
+    [
+        (ValueError("a\nb"), "a\nb", "ValueError: a\nb"),
+        (Unshowable(), "<Unshowable", "Unshowable"),
+        (KeyboardInterrupt(), "", "KeyboardInterrupt"),
+    ],
 )
-def test_exception_has_type_message_and_trace(error: BaseException, message: str) -> None:
+def test_exception_has_type_message_and_trace(error: BaseException, message: str, trace: str) -> None:
     info = (type(error), error, None) if isinstance(error, Unshowable) else caught(raising(error))
     fields = render(exc_info=info)
     assert fields["error.type"] == type(error).__qualname__
     assert fields["error.message"].startswith(message)
-    assert type(error).__qualname__ in fields["error.stack_trace"] or "cannot be shown" in fields["error.stack_trace"]
+    assert trace in fields["error.stack_trace"]
 
 
 def test_trace_has_the_whole_chain() -> None:

@@ -23,7 +23,8 @@ from plugins.otel.tests.programs import run
 from plugins.otel.tests.receiver import decode, receiving
 
 from complog_core import RecordDescriber, TraceRecord
-from complog_otel.entries import RANK_VARIABLES, TRACE_SCOPE, Entry, describe_record, describe_trace
+from complog_core.launcher import RANK_VARIABLES
+from complog_otel.entries import TRACE_SCOPE, Entry, describe_record, describe_trace
 from complog_otel.plain import make_plain
 from complog_otel.records import make_record
 
@@ -129,7 +130,7 @@ def test_entry_is_not_changed_by_what_the_program_does_later() -> None:
 
 
 @pytest.mark.parametrize("variable", RANK_VARIABLES)
-@pytest.mark.parametrize(("text", "rank"), [("3", 3), ("", None), ("three", None), ("9" * 12, None)])
+@pytest.mark.parametrize(("text", "rank"), [("3", 3), ("", None), ("three", None), ("9" * 20, None)])
 def test_launchers_rank_stands_in_until_a_plugin_tells_one(
     monkeypatch: pytest.MonkeyPatch, variable: str, text: str, rank: int | None
 ) -> None:

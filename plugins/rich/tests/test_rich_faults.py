@@ -121,10 +121,13 @@ def test_broken_console_costs_its_copy_only(
 
 @pytest.mark.parametrize("stream", [None, object()])
 def test_console_that_is_none_costs_nothing(
-    log: logging.Logger, monkeypatch: pytest.MonkeyPatch, stream: object
+    system: LogSystem, log: logging.Logger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stream: object
 ) -> None:
+    monkeypatch.setenv("PROBE_LOGS_OUT", str(tmp_path / "log"))
+    system.set_logs("+probe")
     monkeypatch.setattr(sys, "stderr", stream)
     log.info("text")
+    assert (tmp_path / "log").read_text(encoding="utf-8").endswith("] text\n")
 
 
 def test_stream_of_another_encoding_gets_what_it_can_show(log: logging.Logger) -> None:

@@ -120,5 +120,7 @@ def test_bridge_filters_as_the_family_does(monkeypatch: pytest.MonkeyPatch, want
     put(monkeypatch, **MOMENTS[moment])
     monkeypatch.setenv("TORCH_LOGS_TRACE_ID_FILTER", wanted)
     record = logging.LogRecord("a", logging.INFO, "/x/y.py", 3, "hello", (), None)
+    assert bridge.complog_filters() == ()  # the family's is enough
+    monkeypatch.delitem(sys.modules, "complog_dynamo.plugin")
     mine = [record_filter(record) for record_filter in bridge.complog_filters()]
     assert mine == [record_filter(record) for record_filter in dynamo.complog_filters()]

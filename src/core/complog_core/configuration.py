@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,9 @@ from .outputs import FileOutput
 from .registry import Registry
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve, set_above
 from .values import NamedTuple
+
+Checked = dict[tuple[str, Callable[..., object]], tuple[Any, ...]]
+"""What the hooks gave last, which has been checked."""
 
 Problems = list[tuple[str, str]]
 
@@ -57,7 +60,7 @@ def configure(
     """
     problems: Problems = []
     inherited = Request()
-    if not request.made and os.environ.get(name_inherited(prefix)):
+    if not texts and not request.made and os.environ.get(name_inherited(prefix)):
         from .inheritance import unpack
 
         inherited = unpack(os.environ, prefix, assembly.keywords_by_name)
@@ -119,7 +122,7 @@ class Outlets:
         self._prefix = prefix
         self._artifacts = artifacts
         self.out_variable = f"{prefix}_LOGS_OUT"
-        self._checked: dict[Callable[..., object], tuple[Any, ...]] = {}
+        self._checked: Checked = {}
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
         """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
@@ -176,6 +179,10 @@ class Outlets:
         kind = kinds.pop() if len(kinds) == 1 else SettingsError
         return Built(pipeline, state._replace(outputs=outputs), tuple(problems), kind)
 
+    def forget(self) -> None:
+        """Forget what the hooks gave."""
+        self._checked.clear()
+
     def retire(self, old: Pipeline, new: Pipeline) -> None:
         """Close the file and the contributed handlers of `old` that `new` does not use."""
         if old.file is not None and old.file is not new.file:
@@ -222,11 +229,19 @@ def _first_of_each_name(fields: Iterable[Field]) -> tuple[Field, ...]:
     return tuple(named.values())
 
 
+def _are_same(given: Sequence[Any], before: tuple[Any, ...]) -> bool:
+    # a field is made anew each time; whatever else is equal to another one need not be the same to its plugin
+    if len(given) != len(before):
+        return False
+    pairs = zip(given, before, strict=True)
+    return all(a is b or (type(a) is Field and type(b) is Field and a == b) for a, b in pairs)
+
+
 def gather(
     owner: PluginInfo,
     function: Callable[..., object],
     hook: str,
-    known: dict[Callable[..., object], tuple[Any, ...]] | None = None,
+    known: Checked | None = None,
     **arguments: Any,
 ) -> tuple[Any, ...]:
     """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails.
@@ -235,13 +250,13 @@ def gather(
     """
     try:
         result = function(**arguments)
-        before = None if known is None else known.get(function)
-        if before is not None and isinstance(result, (tuple, list)) and tuple(result) == before:
+        before = None if known is None else known.get((hook, function))
+        if before is not None and isinstance(result, (tuple, list)) and _are_same(result, before):
             return before
         given = tuple(read_contribution(hook, result))
     except BaseException as error:
         note_fault(owner, f"{hook}()", error, may_raise=True)
         return ()
     if known is not None:
-        known[function] = given
+        known[hook, function] = given
     return given

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from .formatters import artifact_name, field_text
 from .model import RecordDescriber
-from .registry import nearest_above
 
 if TYPE_CHECKING:
     from .model import Artifact, Field
@@ -28,16 +27,6 @@ def make_describer(
     >>> describer.artifact(record), describer.components(record), describer.fields(record)
     (None, ('tiler',), {'rank': '[rank0]:'})
     """
-    loggers = registry.loggers
-    known: dict[str, tuple[str, ...]] = {}
-
-    def find_components(record: logging.LogRecord) -> tuple[str, ...]:
-        names = known.get(record.name)
-        if names is None:
-            nearest = nearest_above(record.name, loggers)
-            entries = () if nearest is None else loggers[nearest]
-            names = known[record.name] = tuple(dict.fromkeys(entry.name for entry in entries))
-        return names
 
     def read_fields(record: logging.LogRecord) -> dict[str, str]:
         texts = ((field.name, field_text(field, record).strip()) for field in fields)
@@ -46,6 +35,6 @@ def make_describer(
     return RecordDescriber(
         prefix=prefix,
         artifact=lambda record: artifact_name(record.name, artifacts),
-        components=find_components,
+        components=lambda record: registry.components_above(record.name),
         fields=read_fields,
     )

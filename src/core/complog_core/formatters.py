@@ -73,8 +73,13 @@ def field_text(field: Field, record: logging.LogRecord) -> str:
         text = field.value(record)
         return text if isinstance(text, str) else "" if text is None else str(text)
     except BaseException as error:
-        note_fault_of(field, f"the record field {field.name!r}, which is then left out,", error)
+        note_field(field, error)
         return ""
+
+
+def note_field(field: Field, error: BaseException) -> None:
+    """Note that a field raised, as `note_fault_of` does: one warning; an interrupt is raised again."""
+    note_fault_of(field, f"the record field {field.name!r}, which is then left out,", error)
 
 
 class GlogFormatter(logging.Formatter):
@@ -112,14 +117,16 @@ class GlogFormatter(logging.Formatter):
         head = tail = ""
         for value, field in self._heads:
             try:
-                head += value(record)
-            except BaseException:
-                head += field_text(field, record)
+                text: object = value(record)
+                head += text if isinstance(text, str) else "" if text is None else str(text)
+            except BaseException as error:
+                note_field(field, error)
         for value, field in self._tails:
             try:
-                tail += value(record)
-            except BaseException:
-                tail += field_text(field, record)
+                text = value(record)
+                tail += text if isinstance(text, str) else "" if text is None else str(text)
+            except BaseException as error:
+                note_field(field, error)
         if artifact is not None:
             tail += f" [__{artifact.name}]"
         elif ".__" in record.name:

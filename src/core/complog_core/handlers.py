@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from .descriptors import renew_after_fork
 from .foreign import ask, hand_over, paint
 from .outputs import ConsoleOutput
-from .rendering import Rendering, SharedFormatter, render, render_barely, settle_message, warn_once
+from .rendering import Rendering, SharedFormatter, render, render_barely, settle_message, warn_once, wrong_type
 from .values import NamedTuple
 
 if TYPE_CHECKING:
@@ -42,19 +43,18 @@ class Pipeline(NamedTuple):
     painters: tuple[Painter, ...] = ()
 
 
-class _Thread:
-    """What one thread is doing: how deep it is in records that log, and the last record that it brought.
+def _gone() -> None:
+    return None
 
-    The record is known by its address and its time: a reference would keep it alive, and a weak one costs more to make
-    than to look at.
-    """
 
-    __slots__ = ("created", "depth", "epoch", "record", "via")
+class _ThreadState:
+    """What one thread is doing: how deep it is in records that log, and which record it brought last."""
+
+    __slots__ = ("depth", "epoch", "record", "via")
 
     def __init__(self) -> None:
         self.depth = 0
-        self.record = 0
-        self.created = 0.0
+        self.record: Callable[[], logging.LogRecord | None] = _gone
         self.epoch: object = None
         self.via: ComplogHandler | None = None
 
@@ -96,11 +96,10 @@ class Sink:
         """Filter the record, render it, and give it to each output; never raises. `via` is the handler it came to."""
         epoch = self._epoch
         try:
-            here: _Thread = self._local.here
+            here: _ThreadState = self._local.here
         except AttributeError:
-            here = self._local.here = _Thread()
-        identity = id(record)
-        if identity == here.record and here.created == record.created and self._is_repeat(here, via):
+            here = self._local.here = _ThreadState()
+        if here.record() is record and self._is_repeat(here, via):
             return
         depth = here.depth
         if depth >= _DEEPEST:
@@ -118,16 +117,15 @@ class Sink:
                     raise
                 except BaseException as error:
                     text = render_barely(record, formatter, error)
-                if type(text) is not str:
-                    text = render(record, formatter)
+                if not isinstance(text, str):
+                    text = render_barely(record, formatter, wrong_type(text))
                 self._console.write(text)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(via or ComplogHandler(self), record)
         finally:
             here.depth = depth
-            here.record = identity
-            here.created = record.created
+            here.record = weakref.ref(record)
             here.epoch = epoch
             here.via = via
 
@@ -138,7 +136,9 @@ class Sink:
         A record that a thread meanwhile brings here twice in a row, through a logger and its ancestor, counts once.
         """
         # what this thread has logged before is not under way
-        self._local.here = _Thread()
+        here = getattr(self._local, "here", None)
+        if here is not None:
+            here.record = _gone
         change = object()
         self._changes[change] = threading.get_ident()
         self._epoch = object()
@@ -148,7 +148,7 @@ class Sink:
             self._epoch = object()
             self._changes.pop(change, None)
 
-    def _is_repeat(self, here: _Thread, via: ComplogHandler | None) -> bool:
+    def _is_repeat(self, here: _ThreadState, via: ComplogHandler | None) -> bool:
         if self._changes:
             return True
         before = here.via

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pluggy
 
 from . import hookspecs
-from .contributions import Fault
+from .faults import Fault
 from .hookspecs import PROJECT
 
 HOOKS: Final = tuple(name for name in vars(hookspecs) if name.startswith(f"{PROJECT}_"))
@@ -19,7 +19,7 @@ HOOKS: Final = tuple(name for name in vars(hookspecs) if name.startswith(f"{PROJ
 Implementations = Mapping[str, tuple[Callable[..., Any], ...]]
 
 
-_VARIADIC: Final = 4 | 8  # CO_VARARGS and CO_VARKEYWORDS
+_VARIADIC: Final = 0x4 | 0x8  # as inspect, which programs can do without, has them
 _NEVER_MARKED: Final = (type, ModuleType, str, tuple, dict, frozenset)
 
 

@@ -18,12 +18,12 @@ def pack(request: Request) -> str:
     Raises SettingsError where the value of a contributed keyword has no form in JSON.
 
     >>> pack(Request((Setting("dynamo", 10, "dynamo='DEBUG'"), Setting("guards", OFF, "guards=False"))))
-    '{"settings": {"dynamo": 10, "guards": "off"}}'
+    '{"settings": [["dynamo", 10], ["guards", "off"]]}'
     """
     import json
 
     packed: dict[str, object] = {
-        "settings": {setting.name: "off" if setting.level == OFF else setting.level for setting in request.settings}
+        "settings": [(setting.name, "off" if setting.level == OFF else setting.level) for setting in request.settings]
     }
     if request.keywords:
         packed["keywords"] = {name: _make_plain(value) for name, value in request.keywords.items()}
@@ -39,7 +39,7 @@ def unpack(environ: Mapping[str, str], prefix: str, keywords: Mapping[str, Keywo
 
     What cannot be read costs one warning; keywords that no plugin of this process has are left out.
 
-    >>> unpack({"MYLIB_LOGS_INHERITED": '{"settings": {"tiler": 10}}'}, "MYLIB", {}).settings[0].level
+    >>> unpack({"MYLIB_LOGS_INHERITED": '{"settings": [["tiler", 10]]}'}, "MYLIB", {}).settings[0].level
     10
     """
     variable = name_inherited(prefix)
@@ -51,8 +51,8 @@ def unpack(environ: Mapping[str, str], prefix: str, keywords: Mapping[str, Keywo
     try:
         packed: Any = json.loads(text)
         settings = tuple(
-            Setting(name, OFF if level == "off" else int(level), name, variable)
-            for name, level in packed["settings"].items()
+            Setting(str(name), OFF if level == "off" else int(level), str(name), variable)
+            for name, level in packed["settings"]
         )
         named = packed.get("keywords", {}).items()
         values = {name: convert(keywords[name], value) for name, value in named if name in keywords}

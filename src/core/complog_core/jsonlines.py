@@ -98,9 +98,7 @@ class JsonFormatter(LibraryFormatter):
         for field in self._fields:
             text = field_text(field, record).strip()
             if text:
-                name = f"labels.{field.name}"
-                # two plugins may have fields of one name, and the line has both
-                labels[name] = f"{labels[name]} {text}" if name in labels else text
+                labels[f"labels.{field.name}"] = text
         return labels
 
     def _describe_error(self, record: logging.LogRecord) -> dict[str, object]:

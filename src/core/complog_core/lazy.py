@@ -34,6 +34,8 @@ class LazyString(partial[str]):
         """The keyword arguments of the call."""
         return self.keywords
 
+    __repr__ = object.__repr__  # that of a partial shows the arguments, which may be large
+
     def __str__(self) -> str:
         return self()
 

@@ -29,7 +29,8 @@ _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
 _UNCHECKED: Final = 40e-6
-"""Seconds after a whole look in which the file cannot have been moved or closed and another one opened in its place."""
+"""Seconds after a whole look in which it is enough that the path leads to something: what comes in that time may still
+go to a file that another one was put in the place of."""
 
 
 def expand_path(path: str, environ: Mapping[str, str]) -> str:
@@ -130,7 +131,7 @@ class FileOutput:
         opened = self._opened
         if opened is None or self._torn or self._inherited or len(line) >= SURELY_WHOLE:
             return False
-        if time.monotonic() - self._checked > _UNCHECKED or not os.access(self.path, os.F_OK):
+        if time.monotonic() - self._checked > _UNCHECKED or not is_own(opened) or not os.access(self.path, os.F_OK):
             return False
         try:
             sent = os.write(opened.descriptor, line + b"\n")
@@ -192,9 +193,7 @@ class ConsoleOutput:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._torn = False
-        self._stream: Any = None
-        self._encoding = ""
-        self._descriptor = -1
+        self._direct: tuple[Any, str, int] = (None, "", -1)
         renew_after_fork(self)
 
     def write(self, text: str, paint: Callable[[str, Any], str] | None = None) -> bool:
@@ -206,8 +205,13 @@ class ConsoleOutput:
             stream: Any = sys.stderr
             if paint is not None and stream is not None:
                 text = paint(text, stream)
-            if (stream is not self._stream or stream.encoding is not self._encoding) and not self._look_at(stream):
-                return stream is not None and _write_to_stream(stream, text + "\n")
+            known, encoding, descriptor = self._direct
+            if stream is not known or stream.encoding is not encoding:
+                found = _find_descriptor(stream)
+                if found is None:
+                    return stream is not None and _write_to_stream(stream, text + "\n")
+                descriptor = found
+                self._direct = (stream, stream.encoding, descriptor)
             try:
                 stream.flush()  # raises ValueError where the stream is closed, and its number perhaps somebody else's
             except (OSError, RuntimeError):
@@ -218,26 +222,23 @@ class ConsoleOutput:
             with self._lock:
                 if not self._torn and len(line) < SURELY_WHOLE:
                     try:
-                        sent = os.write(self._descriptor, line + b"\n")
+                        sent = os.write(descriptor, line + b"\n")
                     except BlockingIOError:
                         pass
                     if sent > len(line):
                         return True
-                fault, self._torn = send_line(self._descriptor, line, torn=self._torn, sent=sent)
+                fault, self._torn = send_line(descriptor, line, torn=self._torn, sent=sent)
             return fault is None
         except Exception:  # somebody's stream, or none; whatever is wrong with it costs its copy and nothing else
             return False
 
-    def _look_at(self, stream: Any) -> bool:
-        """Return whether the stream does no more than pass on to a descriptor, and remember that."""
-        if type(stream) is not io.TextIOWrapper or not _is_direct(stream):
-            self._stream, self._encoding = None, ""
-            return False
-        self._stream, self._encoding, self._descriptor = stream, stream.encoding, stream.fileno()
-        return True
-
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
+
+
+def _find_descriptor(stream: Any) -> int | None:
+    """Return the descriptor of a stream that does no more than pass on to it, None for others."""
+    return stream.fileno() if type(stream) is io.TextIOWrapper and _is_direct(stream) else None
 
 
 def _is_direct(stream: io.TextIOWrapper) -> bool:

@@ -38,7 +38,7 @@ class Planner:
         self._registry: Registry | None = None
         self._unset: dict[str, Target] = {}
         self._entries: dict[str, tuple[Entry, ...]] = {}
-        """Which artifacts each of those loggers stands for, and the targets while nothing is set, in that registry."""
+        """What was made from that registry: the targets while nothing is set, and the entries of artifact loggers."""
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
         """Return whether the logger was noted as that artifact's logger of that module."""

@@ -52,6 +52,7 @@ class LogSystem(Engine):
             raise ValueError(f"a prefix begins the names of environment variables; {prefix!r} cannot")
         super().__init__(prefix, group, plugins)
         self._told_ignored = False
+        self._handed_down: str | None = None
         self._bind_functions()
 
     def _bind_functions(self) -> None:
@@ -126,6 +127,7 @@ class LogSystem(Engine):
             return False
         self.reconfigure(request, reread=True)
         hand_down(os.environ, self.prefix, packed)
+        self._handed_down = packed
         return True
 
     def _read(self, arguments: Arguments, assembly: Assembly) -> Request:
@@ -280,6 +282,8 @@ class LogSystem(Engine):
 
     def close(self) -> None:
         """Put every logger back as it was, close the outputs and give up the ownership of the loggers."""
+        if self._handed_down is not None and self._handed_down == os.environ.get(name_inherited(self.prefix)):
+            hand_down(os.environ, self.prefix, None)
         with logging._lock, self._lock:  # type: ignore[attr-defined]
             overridden = self._applier.apply({})
             old, self._sink.pipeline = self._sink.pipeline, self._idle
@@ -290,5 +294,7 @@ class LogSystem(Engine):
             forget_active(self)
         set_levels(overridden)
         self._outlets.retire(old, self._idle)
+        self._outlets.forget()
         self.trace.close()
+        self.trace.listeners = ()
         ownership.release(self)

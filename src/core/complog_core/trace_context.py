@@ -27,7 +27,7 @@ def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faul
     for owner, function in hooks:
         try:
             given = function()
-            if given is None:
+            if given is None or (not given and type(given) is dict):
                 continue
             contributed = read_contribution("complog_trace_context", given)
             assert isinstance(contributed, Mapping)

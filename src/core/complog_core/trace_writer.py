@@ -57,6 +57,7 @@ class TraceWriter:
         self._on_open = on_open
         self._file: TraceFile | None = None
         self._dumped: set[str] = set()
+        self._thread = threading.local()
         self._lock = threading.RLock()  # re-entrant: a signal handler or a finalizer may write in the middle of a write
         renew_after_fork(self)
 
@@ -141,11 +142,17 @@ class TraceWriter:
         fields = {name: value for name, value in metadata.items() if name != "has_payload"}
         text = payload if payload is None or isinstance(payload, str) else prepare_payload(payload, Faults())
         record = TraceRecord(next(iter(fields), ""), fields, text, created, pathname, lineno, self.strings.explain)
-        for owner, listener in listeners:
-            try:
-                listener(record)
-            except BaseException as error:
-                note_fault(owner, f"a listener of the trace, {getattr(listener, '__qualname__', listener)},", error)
+        if getattr(self._thread, "tells", False):
+            return  # what a listener records itself would be told without an end
+        self._thread.tells = True
+        try:
+            for owner, listener in listeners:
+                try:
+                    listener(record)
+                except BaseException as error:
+                    note_fault(owner, f"a listener of the trace, {getattr(listener, '__qualname__', listener)},", error)
+        finally:
+            self._thread.tells = False
 
     def has_dumped(self, filename: str) -> bool:
         """Return whether this process's file has the source of that generated code."""

@@ -67,6 +67,8 @@ class _Value(tuple[Any, ...]):
             raise ValueError(f"{type(self).__qualname__} has no {', '.join(changed)}")
         return tuple.__new__(type(self), values)
 
+    __replace__ = _replace  # copy.replace
+
     def _asdict(self) -> dict[str, Any]:
         return dict(zip(self._fields, self, strict=True))
 

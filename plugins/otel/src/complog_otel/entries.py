@@ -11,14 +11,11 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from complog_core import RecordDescriber, TraceRecord
+from complog_core import RecordDescriber, TraceRecord, find_launcher_rank
 
 from .plain import make_plain, make_text, write_out
 
 TRACE_SCOPE: Final = "complog.trace"
-RANK_VARIABLES: Final = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
-"""Where launchers put a process's rank; asked where no plugin tells one."""
-
 _STANDARD: Final = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {
     *("message", "asctime", "taskName"),
 }
@@ -101,7 +98,7 @@ def describe_trace(record: TraceRecord) -> Entry:
     own: dict[str, Any] = {
         **{f"complog.field.{name}": value for name, value in fields.items() if name != "rank"},
         "complog.trace.metadata": about or None,
-        "complog.rank": fields.get("rank", _find_rank()),
+        "complog.rank": fields.get("rank", find_launcher_rank()),
         "complog.compile_id": _name_compilation(**compilation),
         "code.file.path": record.pathname,
         "code.line.number": record.lineno,
@@ -144,7 +141,7 @@ def find_severity(level: int) -> int:
 
 def _name_fields(fields: Mapping[str, str]) -> dict[str, Any]:
     """Return the contributed fields as attributes, without the brackets that a line needs."""
-    named: dict[str, Any] = {} if "rank" in fields else {"complog.rank": _find_rank()}
+    named: dict[str, Any] = {} if "rank" in fields else {"complog.rank": find_launcher_rank()}
     for name, text in fields.items():
         bare = re.sub(r"^\[(.*)\]$", r"\1", text.removesuffix(":"))
         if name == "rank":
@@ -167,14 +164,6 @@ def _describe_exception(record: logging.LogRecord) -> dict[str, Any]:
         "exception.message": write_out(error),
         "exception.stacktrace": record.exc_text or _TRACEBACKS.formatException(record.exc_info),
     }
-
-
-def _find_rank() -> int | None:
-    for variable in RANK_VARIABLES:
-        text = os.environ.get(variable, "")
-        if text:
-            return int(text) if _is_rank(text) else None
-    return None
 
 
 def _is_rank(text: str) -> bool:

@@ -29,6 +29,7 @@ _LONGEST_HOLD: Final = 5.0
 _MOST_BEGINNINGS: Final = 10
 _MOST_ROUNDS: Final = 3
 _MOST_SAID: Final = 20
+_making: Final = threading.Lock()
 _sender: Sender | None = None
 
 
@@ -276,10 +277,15 @@ def get_sender() -> Sender:
     """Return the one sender of the process; it does nothing before its first entry."""
     global _sender
     if _sender is None:
-        _sender = Sender()
-        atexit.register(_sender.close)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=_sender._hold, after_in_parent=_sender._let_go, after_in_child=_sender._forget)
+        with _making:
+            if _sender is None:
+                sender = Sender()
+                atexit.register(sender.close)
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(
+                        before=sender._hold, after_in_parent=sender._let_go, after_in_child=sender._forget
+                    )
+                _sender = sender
     return _sender
 
 

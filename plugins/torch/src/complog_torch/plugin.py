@@ -47,7 +47,7 @@ def complog_record_fields() -> Iterable[Field]:
 @hookimpl
 def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
     """Where TORCH_LOGS_TRACE_ID_FILTER is set, drop the records of every other compilation and of none."""
-    wanted = read_wanted_ids()
+    wanted = frozenset() if "complog_dynamo.plugin" in sys.modules else read_wanted_ids()
     return (lambda record: str(find_trace_id()) in wanted,) if wanted else ()
 
 
