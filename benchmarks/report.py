@@ -63,6 +63,7 @@ def main() -> None:
         rows = answer["rows"]
         costs.update(answer.get("costs", {}))
         sections.append(write_section(heading, name, rows))
+        print(sections[-1], flush=True)
     page = BEGINNING + describe_machine() + EXPLANATION + "".join(sections)
     if costs:
         draw_chart(costs)

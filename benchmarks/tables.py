@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 from collections.abc import Callable
@@ -62,10 +63,9 @@ def _prepare_warnings(logs: Any) -> Table:
 
 
 def _prepare_strings(logs: Any) -> Table:
-    from torch._logging.structured import INTERN_TABLE, intern_string
-
     if sys.argv[2] == "stock":
-        return lambda number: intern_string(f"file_{number}.py"), lambda: len(INTERN_TABLE)
+        structured: Any = importlib.import_module("torch._logging.structured")
+        return lambda number: structured.intern_string(f"file_{number}.py"), lambda: len(structured.INTERN_TABLE)
     from complog import default_system
     from complog import intern_string as intern
 
