@@ -114,7 +114,7 @@ $(DEMO_VENV)/installed: $(REQUIREMENTS)
 	@touch $@
 
 # the bridge and the four families, not editable, as users have them: installed anew when a source changes
-MEASURED := . $(filter-out %/rich,$(PLUGINS:%=./plugins/%))
+MEASURED := . $(addprefix ./plugins/,torch dynamo inductor distributed onnx)
 $(BENCH_VENV)/installed: requirements-bench.txt $(REQUIREMENTS) $(shell find src plugins -name '*.py' -path '*src*')
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND) -r requirements-bench.txt

@@ -79,7 +79,7 @@ def install_own(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for source in SOURCES:
         for package in source.iterdir():
-            if package.name not in ("complog_rich", "__pycache__"):
+            if package.name.replace("_", "-") in (*OWN, "complog-core"):
                 shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in OWN:
         info = Path(str(importlib.metadata.distribution(name)._path))  # type: ignore[attr-defined]
