@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 import os
 import resource
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
-from measuring import Row, main, show, stderr_to
+from measuring import Row, judge, main, stderr_to
 from workers import import_torch, is_worker, serve, workers
 
-ROUNDS = 6
+ROUNDS = 10
 WIDTH = 32
+MOST = 0.7
 
 
 def measure() -> list[Row]:
@@ -29,16 +32,25 @@ def measure() -> list[Row]:
             for worker in sides:
                 taken[worker.side].append((worker.ask("compile_once", False), worker.ask("compile_once", True)))
     silent = statistics.median(quiet for pairs in taken.values() for quiet, _ in pairs)
-    extra = {side: statistics.median(loud - quiet for quiet, loud in pairs) for side, pairs in taken.items()}
-    value = extra["complog"] / extra["stock"]
+
+    def extra(side: str, chosen: Sequence[int]) -> float:
+        return statistics.median(taken[side][turn][1] - taken[side][turn][0] for turn in chosen)
+
+    def ratio(chosen: Sequence[int]) -> float:
+        stock = extra("stock", chosen)
+        # where even stock PyTorch's extra is lost in the noise, nothing can be said
+        return extra("complog", chosen) / stock if stock > 0 else math.inf
+
+    text, reached = judge(ratio, ROUNDS, MOST)
+    every = range(ROUNDS)
     return [
         Row(
             'processor time that "+inductor,+dynamo" adds to a torch.compile of a small model',
-            f"stock's own extra ({extra['stock'] * 1000:.0f} ms, on {silent * 1000:.0f} ms without logging)",
+            f"stock's own extra ({extra('stock', every) * 1000:.0f} ms, on {silent * 1000:.0f} ms without logging)",
             "1.00",
-            f"{show(value)} ({extra['complog'] * 1000:.0f} ms)",
-            "<= 0.70",
-            round(value, 2) <= 0.7,
+            f"{text}, {extra('complog', every) * 1000:.0f} ms",
+            f"<= {MOST:.2f}",
+            reached,
         )
     ]
 

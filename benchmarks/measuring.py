@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import os
+import random
 import statistics
 import sys
 import time
@@ -24,7 +25,10 @@ SIDES: Final = ("stock", "complog")
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table; `reached` is None where there is no figure to reach, `others` are peers by name."""
+    """A line of the table; `others` are peers by name.
+
+    `reached` is None where there is no figure to reach, and where the spread is too wide to tell.
+    """
 
     workload: str
     reference: str
@@ -63,6 +67,21 @@ def ratio(times: Rounds, name: str, base: str) -> float:
     2.0
     """
     return statistics.median(one / other for one, other in zip(times[name], times[base], strict=True))
+
+
+def judge(value: Callable[[Sequence[int]], float], rounds: int, limit: float) -> tuple[str, bool | None]:
+    """Return a figure with its 90 % interval, and whether it is within `limit`: None where the rounds cannot tell.
+
+    `value` computes the figure from the rounds whose numbers it is given; the interval is that of drawing them anew.
+
+    >>> judge(lambda chosen: 0.5, 5, 0.7), judge(lambda chosen: float(chosen[0]), 5, 2.0)[1]
+    (('0.50 (0.50 to 0.50)', True), None)
+    """
+    draw = random.Random(0)
+    drawn = sorted(value([draw.randrange(rounds) for _ in range(rounds)]) for _ in range(2_000))
+    low, high = drawn[100], drawn[-101]
+    text = f"{value(range(rounds)):.2f} ({low:.2f} to {high:.2f})"
+    return text, True if high <= limit else False if low > limit else None
 
 
 def compare(cases: Mapping[str, Batch], *, rounds: int = 21, seconds: float = 0.004) -> dict[str, list[float]]:
@@ -225,7 +244,7 @@ def main(measure: Callable[[], Sequence[Row]], costs: dict[str, dict[int, float]
         print(json.dumps({"rows": [asdict(row) for row in rows], "costs": costs or {}}))
         return
     for row in rows:
-        mark = "" if row.reached is None else "  reached" if row.reached else "  NOT REACHED"
+        mark = {None: "  not resolved" if row.reach else "", True: "  reached", False: "  NOT REACHED"}[row.reached]
         print(f"{row.workload}\n    1.00 = {row.reference}")
         print(f"    stock {row.stock or '-'}   complog {row.complog}   reach {row.reach or '-'}{mark}")
         if row.others:

@@ -42,7 +42,8 @@ EXPLANATION: Final = """
 How to read it: "1.00 is" names the reference of a row and, in brackets, what that costs. Figures without a unit are
 multiples of it, so smaller is better. All of a row are measured in one run, in small batches in turn: in one process
 where that is possible, otherwise in processes that are asked in turn. A figure is the median of the rounds' ratios.
-Times are processor time. ✗ marks what is not where it is to be.
+Times are processor time. ✗ marks what is not where it is to be, ? what this run cannot tell: the 90 % interval of the
+figure, in brackets, holds the limit.
 """
 CHART_TEXT: Final = """
 ## The cost of set_logs by the number of names
@@ -52,10 +53,15 @@ CHART_TEXT: Final = """
 
 
 def main() -> None:
-    """Run all benchmarks, one after the other, and write the page."""
+    """Run all benchmarks, one after the other, and write the page; arguments name those whose sections to renew."""
+    chosen = sys.argv[1:] or list(GROUPS.values())
+    kept = dict(_split(PAGE.read_text(encoding="utf-8"))) if sys.argv[1:] else {}
     begun = time.monotonic()
     sections, costs = [], {}
     for heading, name in GROUPS.items():
+        if name not in chosen:
+            sections.append(kept[heading])
+            continue
         print(f"{name} ...", end=" ", flush=True)
         started = time.monotonic()
         answer = _run(name)
@@ -67,9 +73,13 @@ def main() -> None:
     page = BEGINNING + describe_machine() + EXPLANATION + "".join(sections)
     if costs:
         draw_chart(costs)
-        page += CHART_TEXT
+    page += CHART_TEXT
     PAGE.write_text(page, encoding="utf-8")
     print(f"{PAGE.relative_to(HERE.parent)} written after {time.monotonic() - begun:.0f} s")
+
+
+def _split(page: str) -> list[tuple[str, str]]:
+    return [(part.partition("\n")[0], "\n## " + part) for part in page.split("\n## ")[1:]]
 
 
 def _run(name: str) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def write_section(heading: str, name: str, rows: list[dict[str, Any]]) -> str:
     columns = ["workload", "1.00 is", "stock torch", *peers, "complog", "reach", ""]
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for row in rows:
-        mark = "" if row["reached"] is None else "✓" if row["reached"] else "✗"
+        mark = {None: "?" if row["reach"] else "", True: "✓", False: "✗"}[row["reached"]]
         cells = [row["workload"], row["reference"], row["stock"], *(row["others"].get(peer, "") for peer in peers)]
         lines.append("| " + " | ".join([*cells, row["complog"], row["reach"], mark]) + " |")
     return f"\n## {heading}\n\n[`benchmarks/{name}.py`](../benchmarks/{name}.py)\n\n" + "\n".join(lines) + "\n"
