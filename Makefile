@@ -20,6 +20,7 @@ SETTINGS := +inductor,output_code,my_artifact
 
 VENV := .venv
 DEMO_VENV := .venv-demo
+BENCH_VENV := .venv-bench
 TOY_VENV := .venv-demo-without-torch
 PIP_OPTIONS := --disable-pip-version-check --quiet
 # the backend is installed first, once, instead of anew for each project
@@ -27,7 +28,7 @@ INSTALL_EDITABLE := install $(PIP_OPTIONS) --no-build-isolation
 BUILD_BACKEND := "hatchling>=1.26" "editables>=0.5"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-0 demo-1 test test-versions lint lint-style lint-types lint-imports docs wheels clean
+.PHONY: help demo demo-0 demo-1 test test-versions lint lint-style lint-types lint-imports docs bench wheels clean
 .PHONY: test-core test-with-nothing-else
 
 help:
@@ -36,6 +37,7 @@ help:
 	@echo 'make test-versions   the tests of the core on each other Python >= 3.10 that is installed'
 	@echo 'make lint            ruff, mypy --strict, the layers of the imports'
 	@echo 'make docs            write docs/names.md and docs/rich.svg anew'
+	@echo 'make bench           measure beside PyTorch and other libraries, write docs/benchmarks.md; ten minutes'
 	@echo 'make wheels          build every distribution into $(DIST)/'
 	@echo 'make clean           remove what these made'
 	@echo
@@ -76,6 +78,7 @@ lint-style: $(VENV)/installed
 
 lint-types: $(VENV)/installed
 	MYPYPATH="$(PLUGIN_SOURCES)" $(VENV)/bin/mypy --strict src/core plugins/*/src docs
+	MYPYPATH="$(PLUGIN_SOURCES):benchmarks" $(VENV)/bin/mypy --strict benchmarks/*.py
 
 lint-imports: $(VENV)/installed
 	$(VENV)/bin/lint-imports
@@ -83,6 +86,9 @@ lint-imports: $(VENV)/installed
 docs: $(VENV)/installed
 	$(VENV)/bin/python docs/write_names.py
 	$(VENV)/bin/python docs/write_picture.py
+
+bench: $(BENCH_VENV)/installed
+	$(BENCH_VENV)/bin/python benchmarks/report.py
 
 wheels: $(VENV)/installed
 	@for project in $(filter-out examples/%,$(PROJECTS)); do \
@@ -105,6 +111,17 @@ $(DEMO_VENV)/installed: $(REQUIREMENTS)
 	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND)
 	$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) numpy $(TORCH_INSTALL)
 	$(DEMO_VENV)/bin/python -m pip $(INSTALL_EDITABLE) $(PROJECTS:%=-e ./%)
+	@touch $@
+
+# the bridge and the four families, not editable, as users have them: installed anew when a source changes
+MEASURED := . $(addprefix ./plugins/,torch dynamo inductor distributed onnx)
+$(BENCH_VENV)/installed: requirements-bench.txt $(REQUIREMENTS) $(shell find src plugins -name '*.py' -path '*src*')
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(BUILD_BACKEND) -r requirements-bench.txt
+	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) $(TORCH_INSTALL)
+	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation --force-reinstall --no-deps \
+	    $(MEASURED)
+	$(BENCH_VENV)/bin/python -m pip install $(PIP_OPTIONS) --no-build-isolation $(MEASURED)
 	@touch $@
 
 $(TOY_VENV)/installed: $(REQUIREMENTS)

@@ -196,7 +196,7 @@ def test_license_stands_in_every_distribution() -> None:
 
 def test_make_lists_its_targets() -> None:
     done = subprocess.run(["make", "-C", str(ROOT), "help"], capture_output=True, text=True, timeout=60, check=True)
-    for target in ("demo", "test", "test-versions", "lint", "docs", "wheels", "clean"):
+    for target in ("demo", "test", "test-versions", "lint", "docs", "bench", "wheels", "clean"):
         assert f"make {target} " in done.stdout
 
 
