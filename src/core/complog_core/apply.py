@@ -88,6 +88,11 @@ class Applier:
                 there = carries and logger.level == level and not logger.propagate and handler.level == threshold
                 if there and handler in logger.handlers and known.get(name) is logger:
                     continue
+            elif not target.carries:
+                found = known.get(name)
+                there = isinstance(found, logging.Logger) and found.propagate and name in self._before
+                if there and found.level == target.level:
+                    continue
             changed.append(name)
         return changed
 

@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     @property
     def key(self) -> str:
         """The qualified spelling by its first owner: unique in a registry for this kind of item."""
-        return self.spellings[0]
+        return f"{self.owners[0].family}/{self.item.name}"
 
     @property
     def spellings(self) -> tuple[str, ...]:

@@ -214,6 +214,10 @@ def plan_loggers(
     return targets
 
 
+_ALONE: Final = Target(logging.NOTSET, True)
+_BELOW: Final = Target(logging.NOTSET, False)
+
+
 def plan_artifact(
     module: str,
     entries: tuple[Entry, ...],
@@ -226,16 +230,15 @@ def plan_artifact(
     `actual` tells the level that a logger without a target has. A muted or silent artifact has a handler of its own
     that holds back what is below its level; one outside every component carries one for its warnings.
     """
-    decisions = [artifacts[entry.key] for entry in entries if entry.key in artifacts]
+    decisions = [artifacts[key] for key in [entry.key for entry in entries] if key in artifacts] if artifacts else []
     if decisions and not any(decisions):
         return Target(OFF, True, OFF)
-    carries = nearest_carrier(module, targets) is None
     if decisions:
-        return Target(logging.DEBUG, carries)
+        return Target(logging.DEBUG, nearest_carrier(module, targets) is None)
     if any(isinstance(entry.item, Artifact) and entry.item.off_by_default for entry in entries) or not entries:
         level = max(DEFAULT_LEVEL, effective_level(module, targets, actual))
         return Target(level, True, level)
-    return Target(logging.NOTSET, carries)
+    return _ALONE if nearest_carrier(module, targets) is None else _BELOW
 
 
 def nearest_carrier(logger_name: str, targets: Mapping[str, Target]) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from complog_core import Artifact, Component, LogSystem, PluginInfo, report
 from complog_core.assembly import Adoption
 from complog_core.contributions import check_artifact, check_component
-from complog_core.registry import Item
+from complog_core.registry import Item, Registry
 
 from .moment import is_dynamo_verbose
 
@@ -28,6 +28,7 @@ class RegistryExchange:
         self._registry = registry
         self._stock_class: type[Any] = type(registry)
         self._told: dict[tuple[str, str], object] = {}
+        self._told_all_of: Registry | None = None
         self._thread = threading.local()
 
     def start(self) -> None:
@@ -112,6 +113,9 @@ class RegistryExchange:
 
     def _tell(self) -> None:
         known = self._system.known
+        if known is self._told_all_of:
+            return
+        self._told_all_of = known
         for name in known.names("component"):
             entries = known.components(name)
             loggers = [it for entry in entries if isinstance(entry.item, Component) for it in entry.item.loggers]
