@@ -103,6 +103,8 @@ __all__ = [
     "default_system",
     "dtrace_structured",
     "dump_file",
+    "find_launcher_rank",
+    "find_loaded",
     "from_traceback",
     "getArtifactLogger",
     "get_loggers",
@@ -119,8 +121,11 @@ __all__ = [
     "register_log",
     "set_logs",
     "set_trace",
+    "settle_message",
     "trace_structured",
     "trace_structured_artifact",
+    "warn",
+    "warn_once",
     "warning_once",
 ]
 

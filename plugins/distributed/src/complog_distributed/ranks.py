@@ -92,6 +92,9 @@ def find_group_rank() -> int | None:
         world = distributed.group.WORLD
     except AttributeError:  # a PyTorch that was built without it has no groups
         world = None
+    else:
+        if world is None:
+            return None
     known, rank = _group
     if world is not None and known is not None and known() is world:
         return rank
