@@ -184,6 +184,15 @@ def test_names_that_the_child_lacks_wait_in_silence(
     assert capsys.readouterr().err == ""
 
 
+def test_names_of_plugins_that_are_switched_off_wait_in_silence_too(tmp_path: Path) -> None:
+    code = "import complog; print(complog.current_state().pending)"
+    environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYTHON"))}
+    environ |= {"COMPLOG_DISABLE_PLUGINS": "*", "TORCH_LOGS_INHERITED": '{"settings": [["inductor_of_theirs", 10]]}'}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=True)
+    assert (result.stdout, result.stderr) == ("('inductor_of_theirs',)\n", "")
+
+
 PARENT = """
 import concurrent.futures, multiprocessing, os, subprocess, sys
 import complog

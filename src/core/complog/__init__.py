@@ -35,8 +35,13 @@ from complog_core import (
     SettingsError,
     TraceRecord,
     __version__,
+    find_launcher_rank,
+    find_loaded,
     hide_warnings,
     hookimpl,
+    settle_message,
+    warn,
+    warn_once,
     warning_once,
 )
 from complog_core import startup as _startup

@@ -90,8 +90,12 @@ class Applier:
                     continue
             elif not target.carries:
                 found = known.get(name)
-                there = isinstance(found, logging.Logger) and found.propagate and name in self._before
-                if there and found.level == target.level:
+                if (
+                    isinstance(found, logging.Logger)
+                    and found.propagate
+                    and found.level == target.level
+                    and name in self._before
+                ):
                     continue
             changed.append(name)
         return changed

@@ -39,6 +39,8 @@ def tell(prefix: str, assembly: Assembly, configuration: Configuration) -> None:
     """Warn of the configuration's problems and notices, and of names that wait where something is amiss."""
     for variable, problem in configuration.problems:
         report.warn_once((prefix, variable, problem), f"{variable}: {problem}")
+    if configuration.state.source == "inherited":
+        return  # what its parent was told, a child need not repeat; and names that it lacks are nobody's mistake
     for notice in configuration.resolution.notices:
         report.warn_once((prefix, notice), notice)
     if not (_is_lenient() or any(info.status in ("failed", "disabled") for info in assembly.troubled())):
