@@ -23,10 +23,10 @@ from complog_core import Artifact, Component, Field
 __all__ = ["make_system", "top"]
 
 COUNTED = {
-    (3, 10): {"line": 0.687, "artifact line": 0.733, "set_logs": 24.6},
-    (3, 11): {"line": 0.675, "artifact line": 0.717, "set_logs": 24.1},
-    (3, 12): {"line": 0.693, "artifact line": 0.733, "set_logs": 24.1},
-    (3, 13): {"line": 0.746, "artifact line": 0.789, "set_logs": 24.5},
+    (3, 10): {"line": 0.687, "artifact line": 0.733, "set_logs": 21.4},
+    (3, 11): {"line": 0.675, "artifact line": 0.717, "set_logs": 20.7},
+    (3, 12): {"line": 0.693, "artifact line": 0.733, "set_logs": 20.8},
+    (3, 13): {"line": 0.746, "artifact line": 0.789, "set_logs": 20.9},
 }
 """Multiples of the reference by the version of Python; a later one is held to the last."""
 TOLERANCE = 1.1
@@ -118,7 +118,11 @@ def test_artifacts_line_with_ids_takes_no_more_instructions_than_it_did(
     hold("artifact line", count, reference)
 
 
-def test_set_logs_takes_no_more_instructions_than_it_did(make_system: SystemFactory, top: str) -> None:
+def test_set_logs_takes_no_more_instructions_than_it_did(
+    make_system: SystemFactory, top: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # that of the standard library takes the longer the more loggers other tests have made
+    monkeypatch.setattr(logging.Manager, "_clear_cache", lambda self: None)
     system = make_system(make_names_like_the_families(top))
     for number in range(MODULES):
         system.getArtifactLogger(f"{top}.part{number % COMPONENTS}.module{number}", f"item{number % ARTIFACTS}")
