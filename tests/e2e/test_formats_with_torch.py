@@ -49,7 +49,7 @@ def test_one_compilation_is_printed_in_every_format(tmp_path: Path) -> None:
         assert "Traceback (most recent call last)" not in text, fmt
     for line in outputs["json"].splitlines():
         fields = json.loads(line, parse_constant=pytest.fail)
-        assert fields["labels.trace_id"].startswith("[1/0"), line
+        assert fields["labels.trace_id"].startswith("1/0"), line
         assert fields["component"], line
         assert not [name for name in fields if name.startswith("error.")], line
     assert {"graph_breaks"} <= {json.loads(line).get("artifact") for line in outputs["json"].splitlines()}

@@ -96,7 +96,9 @@ class JsonFormatter(LibraryFormatter):
     def _label(self, record: logging.LogRecord) -> dict[str, str]:
         labels: dict[str, str] = {}
         for field in self._fields:
-            text = field_text(field, record).strip()
+            text = field_text(field, record).strip().removesuffix(":")
+            if text[:1] == "[" and text[-1:] == "]":
+                text = text[1:-1]  # what sets it apart in a line has no use in a field
             if text:
                 labels[f"labels.{field.name}"] = text
         return labels
