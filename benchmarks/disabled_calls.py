@@ -37,7 +37,7 @@ def _measure_off(internal: object) -> list[Row]:
     artifact = compare(
         {
             "stdlib": repeated(CALL, log=stdlib),
-            "stock": repeated(CALL, log=internal.getArtifactLogger("torch._dynamo.bench", "guards")),  # type: ignore[attr-defined]
+            "stock": repeated(CALL, log=internal.getArtifactLogger("torch._dynamo.bench", "guards")),  # type: ignore[attr-defined]  # private
             "complog": repeated(CALL, log=system.getArtifactLogger("bench_off.module", "guards")),
         },
         rounds=61,
@@ -56,7 +56,7 @@ def _measure_unnamed(internal: object) -> Row:
     times = compare(
         {
             "stdlib": repeated(CALL, log=logging.getLogger("bench_stdlib_off")),
-            "stock": repeated(CALL, log=internal.getArtifactLogger("torch._dynamo.bench", "bytecode")),  # type: ignore[attr-defined]
+            "stock": repeated(CALL, log=internal.getArtifactLogger("torch._dynamo.bench", "bytecode")),  # type: ignore[attr-defined]  # private
             "complog": repeated(CALL, log=system.getArtifactLogger("bench_unnamed.module", "code")),
         },
         rounds=41,
@@ -67,7 +67,7 @@ def _measure_unnamed(internal: object) -> Row:
 
 def _measure_lazy(internal: object) -> Row:
     configure_stock(internal)
-    stock_lazy = internal.LazyString  # type: ignore[attr-defined]
+    stock_lazy = internal.LazyString  # type: ignore[attr-defined]  # private
     times = compare(
         {
             "stdlib": repeated(CALL, log=logging.getLogger("bench_stdlib_off")),

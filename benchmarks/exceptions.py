@@ -20,7 +20,7 @@ def measure() -> list[Row]:
 def log_exception() -> int:
     """Return how many modules a logged exception imports after `import torch`."""
     import_bare_torch()
-    import traceback  # noqa: F401  # logging itself needs it
+    import traceback  # noqa: F401 - logging itself needs it
 
     before = set(sys.modules)
     try:

@@ -86,7 +86,7 @@ def install_own(folder: Path) -> None:
             if package.name.replace("_", "-") in (*OWN, "complog-core"):
                 shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in OWN:
-        info = Path(str(importlib.metadata.distribution(name)._path))  # type: ignore[attr-defined]
+        info = Path(str(importlib.metadata.distribution(name)._path))  # type: ignore[attr-defined]  # private
         shutil.copytree(info, folder / info.name)
     compileall.compile_dir(folder, quiet=1)
 

@@ -125,11 +125,11 @@ def write_section(heading: str, name: str, rows: list[dict[str, Any]]) -> str:
 
 def draw_chart(costs: dict[str, dict[str, float]]) -> None:
     """Draw the seconds of set_logs by side and number of names."""
-    import matplotlib as mpl  # type: ignore[import-not-found, unused-ignore]
+    import matplotlib as mpl  # type: ignore[import-not-found, unused-ignore]  # only where it draws
 
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "complog"
-    from matplotlib import pyplot  # type: ignore[import-not-found, unused-ignore]
+    from matplotlib import pyplot  # type: ignore[import-not-found, unused-ignore]  # only where it draws
 
     figure, axes = pyplot.subplots(figsize=(7, 4.5))
     for side, label, colour in (("stock", "stock torch 2.13", "tab:red"), ("complog", "complog", "tab:blue")):

@@ -172,7 +172,7 @@ def set_logs() -> list[float]:
             for logger, level, propagate in before:
                 logger.level = level
                 logger.propagate = propagate
-            logging.root.manager._clear_cache()  # type: ignore[attr-defined]
+            logging.root.manager._clear_cache()  # type: ignore[attr-defined]  # private
 
     taken = run_batch(_set_once, 1)
     return [taken, run_batch(write_once, 1)]

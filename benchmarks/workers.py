@@ -30,7 +30,7 @@ class Worker:
 
     def __init__(self, side: str, variables: Mapping[str, str] | None = None) -> None:
         self.side = side
-        self._error = tempfile.TemporaryFile()  # noqa: SIM115  # closed by close()
+        self._error = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         self._process = subprocess.Popen(
             [sys.executable, sys.argv[0], "--worker", side],
             env=make_environment(side, variables),

@@ -6,25 +6,18 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from tests.support.backend_names import BACKEND_NAMES
 from tests.support.fake_distributions import make_distribution, run_python
-
-BACKEND = {
-    "backend_names": """
-        from complog_core import Artifact, Component, hookimpl
-        @hookimpl
-        def complog_components():
-            return [Component("backend", ["backend"])]
-        @hookimpl
-        def complog_artifacts():
-            return [Artifact("tiles", "the tiles", off_by_default=True)]
-    """
-}
 
 
 @pytest.fixture
 def backend(tmp_path: Path) -> Path:
     return make_distribution(
-        tmp_path, "backend", "3.2", entry_points={"complog": {"backend": "backend_names"}}, modules=BACKEND
+        tmp_path,
+        "backend",
+        "3.2",
+        entry_points={"complog": {"backend": "backend_names"}},
+        modules={"backend_names": BACKEND_NAMES},
     )
 
 
@@ -144,7 +137,7 @@ import complog
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_import_order_does_not_change_the_registry(tmp_path: Path, order: str, place: str) -> None:
-    names = dedent(BACKEND["backend_names"])
+    names = dedent(BACKEND_NAMES)
     imports = "import complog\nlog = complog.getArtifactLogger('backend.y', 'tiles')\n"
     source = imports + names if place == "before" else names + imports
     path = make_distribution(
@@ -165,7 +158,7 @@ backend_all.log.debug("own")
 def test_package_whose_init_imports_complog_and_uses_its_own_names(tmp_path: Path) -> None:
     modules = {
         "backend": "import complog\nlog = complog.getArtifactLogger(__name__, 'tiles')\nlog.debug('from init')\n",
-        "backend._names": BACKEND["backend_names"],
+        "backend._names": BACKEND_NAMES,
     }
     path = make_distribution(
         tmp_path, "backend", entry_points={"complog": {"backend": "backend._names"}}, modules=modules

@@ -32,7 +32,7 @@ class TestPytestPlugin:
         )
 
     def check_passes(self, cwd: Path, source: str, number: int = 1, **how: object) -> None:
-        result = self.run(cwd, source, **how)  # type: ignore[arg-type]
+        result = self.run(cwd, source, **how)
         assert result.returncode == 0, result.stdout + result.stderr
         assert f"{number} passed" in result.stdout
 
@@ -161,7 +161,7 @@ class TestPytestPlugin:
             def test_after_variables():
                 check()
 
-            @pytest.mark.xfail(strict=True)
+            @pytest.mark.xfail(strict=True, reason="fails on purpose: what it set must be put back")
             def test_failing({order}):
                 complog.set_logs(torch="DEBUG")
                 assert False

@@ -26,7 +26,7 @@ class Pipe:
 
     def __init__(self) -> None:
         self.reader, writer = os.pipe()
-        self.stream = open(writer, "w", encoding="utf-8")  # noqa: SIM115
+        self.stream = open(writer, "w", encoding="utf-8")  # noqa: SIM115 - outlives this function
         self.received = b""
         self._thread = threading.Thread(target=self._collect)
 
@@ -217,13 +217,13 @@ def test_foreign_stream_gets_one_text_per_record() -> None:
 
 
 def make_closed() -> Any:
-    stream = open(os.devnull, "w")  # noqa: SIM115
+    stream = open(os.devnull, "w")  # noqa: SIM115 - outlives this function
     stream.close()
     return stream
 
 
 def make_detached() -> Any:
-    stream = open(os.devnull, "w")  # noqa: SIM115
+    stream = open(os.devnull, "w")  # noqa: SIM115 - outlives this function
     stream.detach().close()
     return stream
 

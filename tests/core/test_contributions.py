@@ -84,7 +84,7 @@ BAD_COMPONENTS = [
     (Component("all", ["m"]), "'all' is reserved"),
     (Component("a/b", ["m"]), "'a/b' is not a name"),
     (Component("", ["m"]), "'' is not a name"),
-    (Component(3, ["m"]), "a name must be a str, not int"),  # type: ignore[arg-type]
+    (Component(3, ["m"]), "a name must be a str, not int"),
     (Component("x", []), "it has no loggers"),
     (Component("x", ""), "'' is not the name of a logger"),
     (Component("x", ["m", "a..b"]), "'a..b' is not the name of a logger"),
@@ -92,36 +92,36 @@ BAD_COMPONENTS = [
     (Component("x", ["a."]), "'a.' is not the name of a logger"),
     (Component("x", ["a b"]), "'a b' is not the name of a logger"),
     (Component("x", ["a\n"]), "is not the name of a logger"),
-    (Component("x", [None]), "a logger must be a str, not None"),  # type: ignore[list-item]
+    (Component("x", [None]), "a logger must be a str, not None"),
     (Component("x", ["root"]), "root logger"),
-    (Component("x", ["m"], None), "its description must be a str, not None"),  # type: ignore[arg-type]
+    (Component("x", ["m"], None), "its description must be a str, not None"),
 ]
 BAD_ARTIFACTS = [
     (TILER, "it must be a Artifact, not Component"),
     (Artifact("help"), "'help' is reserved"),
-    (Artifact("x", 3), "its description must be a str, not int"),  # type: ignore[arg-type]
-    (Artifact("x", visible=1), "visible must be a bool, not int"),  # type: ignore[arg-type]
-    (Artifact("x", off_by_default="no"), "off_by_default must be a bool, not str"),  # type: ignore[arg-type]
-    (Artifact("x", show_exception="no"), "show_exception must be a bool, not str"),  # type: ignore[arg-type]
-    (Artifact("x", log_format=3), "its log_format must be a str, not int"),  # type: ignore[arg-type]
+    (Artifact("x", 3), "its description must be a str, not int"),
+    (Artifact("x", visible=1), "visible must be a bool, not int"),
+    (Artifact("x", off_by_default="no"), "off_by_default must be a bool, not str"),
+    (Artifact("x", show_exception="no"), "show_exception must be a bool, not str"),
+    (Artifact("x", log_format=3), "its log_format must be a str, not int"),
 ]
 BAD_KEYWORDS = [
     ("ranks", "it must be a Keyword, not str"),
     (Keyword("off"), "'off' is reserved"),
     (Keyword("a b"), "'a b' is not a name"),
-    (Keyword("x", doc=None), "its doc must be a str"),  # type: ignore[arg-type]
+    (Keyword("x", doc=None), "its doc must be a str"),
     (Keyword("x", env_var=""), "its env_var '' is not the name of a variable"),
     (Keyword("x", env_var="A=B"), "its env_var 'A=B' is not the name"),
     (Keyword("x", env_var="{suffix}_X"), "is not the name of a variable"),
-    (Keyword("x", env_var=3), "its env_var must be a str, not int"),  # type: ignore[arg-type]
-    (Keyword("x", apply=3), "apply must be callable, not int"),  # type: ignore[arg-type]
-    (Keyword("x", convert="int"), "convert must be callable, not str"),  # type: ignore[arg-type]
+    (Keyword("x", env_var=3), "its env_var must be a str, not int"),
+    (Keyword("x", apply=3), "apply must be callable, not int"),
+    (Keyword("x", convert="int"), "convert must be callable, not str"),
 ]
 BAD_FIELDS = [
     (RANKS, "it must be a Field, not Keyword"),
     (Field("", "head", str), "'' is not a name"),
-    (Field("x", "foot", str), "its slot must be 'head' or 'tail', not 'foot'"),  # type: ignore[arg-type]
-    (Field("x", "tail", "text"), "its value must be callable, not str"),  # type: ignore[arg-type]
+    (Field("x", "foot", str), "its slot must be 'head' or 'tail', not 'foot'"),
+    (Field("x", "tail", "text"), "its value must be callable, not str"),
 ]
 BAD_VARIABLES = [
     (3, "it must be a str, not int"),

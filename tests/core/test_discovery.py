@@ -253,7 +253,7 @@ def test_import_is_under_way_only_while_the_module_runs(site: Path) -> None:
 
 def test_import_that_failed_is_not_under_way(site: Path) -> None:
     write_modules(site, {"fails_half_way": "raise ValueError"})
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError):  # noqa: PT011 - importlib words it
         importlib.import_module("fails_half_way")
     assert not is_importing("fails_half_way")
 

@@ -75,7 +75,7 @@ def test_heads_and_tails_stand_where_they_belong() -> None:
 
 
 def test_raising_field_is_left_out_and_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    formatter = glog(None, Field("broken", "head", lambda _: str(1 // 0)), Field("none", "tail", lambda _: None))  # type: ignore[arg-type,return-value]
+    formatter = glog(None, Field("broken", "head", lambda _: str(1 // 0)), Field("none", "tail", lambda _: None))
     assert formatter.format(make_record()) == formatter.format(make_record()) == glog().format(make_record())
     assert capsys.readouterr().err.count("'broken'") == 1
 

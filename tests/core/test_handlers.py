@@ -188,7 +188,7 @@ def test_record_under_way_when_a_transition_comes_or_goes_counts_once(phase: str
             thread.start()
             thread.join()
 
-    between.emit = elsewhere  # type: ignore[method-assign]
+    between.emit = elsewhere
     assert logger.parent is not None
     logger.addHandler(ComplogHandler(sink))
     logger.addHandler(between)
@@ -298,7 +298,7 @@ def test_handlers_behave_as_standard_ones_and_cost_no_lock() -> None:
     handler.flush()
     handler.close()
     assert (handler.level, handler.lock, repr(handler)) == (logging.ERROR, None, "<ComplogHandler (ERROR)>")
-    assert all(reference() is not handler for reference in logging._handlerList)  # type: ignore[attr-defined]
+    assert all(reference() is not handler for reference in logging._handlerList)
 
 
 def test_many_threads_and_a_changing_pipeline_lose_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from textwrap import dedent
 from types import SimpleNamespace
 
 import pytest
+from tests.support.environments import make_environment
 
 from complog_core import Artifact, Component, Keyword, LogSystem, hookimpl
 
@@ -147,7 +148,7 @@ def test_what_cannot_be_handed_down_is_an_error_and_changes_nothing(
 ) -> None:
     system.set_logs(tiler="INFO")
     with pytest.raises(ValueError, match=word):
-        system.set_logs(loops="DEBUG", **named)  # type: ignore[arg-type]
+        system.set_logs(loops="DEBUG", **named)
     assert dict(system.current_state().levels) == {"probe.tiler": 20}
     assert not os.environ.get(VARIABLE)
 
@@ -186,8 +187,8 @@ def test_names_that_the_child_lacks_wait_in_silence(
 
 def test_names_of_plugins_that_are_switched_off_wait_in_silence_too(tmp_path: Path) -> None:
     code = "import complog; print(complog.current_state().pending)"
-    environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYTHON"))}
-    environ |= {"COMPLOG_DISABLE_PLUGINS": "*", "TORCH_LOGS_INHERITED": '{"settings": [["inductor_of_theirs", 10]]}'}
+    packed = '{"settings": [["inductor_of_theirs", 10]]}'
+    environ = make_environment(COMPLOG_DISABLE_PLUGINS="*", TORCH_LOGS_INHERITED=packed)
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=True)
     assert (result.stdout, result.stderr) == ("('inductor_of_theirs',)\n", "")
@@ -222,10 +223,9 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("inherit", [True, False])
 def test_spawned_and_forked_processes_of_every_kind(tmp_path: Path, inherit: bool) -> None:
     (tmp_path / "parent.py").write_text(dedent(PARENT))
-    environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYTHON"))}
     command = [sys.executable, "parent.py", *["inherit"] * inherit]
     result = subprocess.run(
-        command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=tmp_path, env=make_environment(), capture_output=True, text=True, timeout=120, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
     spawn, spawn2, fork, fork2, *others = result.stdout.splitlines()

@@ -144,7 +144,7 @@ def test_trace_has_the_whole_chain() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups came with Python 3.11")
 def test_trace_has_every_exception_of_a_group() -> None:
-    group = BaseExceptionGroup("many", [ValueError("one"), BaseExceptionGroup("more", [KeyboardInterrupt("two")])])  # noqa: F821
+    group = BaseExceptionGroup("many", [ValueError("one"), BaseExceptionGroup("more", [KeyboardInterrupt("two")])])  # noqa: F821 - new in 3.11
     fields = render(exc_info=caught(raising(group)))
     assert fields["error.type"] == "BaseExceptionGroup"
     assert "ValueError: one" in fields["error.stack_trace"]

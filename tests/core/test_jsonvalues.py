@@ -76,7 +76,7 @@ class Leaving:
 
 class Liar:
     @property
-    def __class__(self) -> type:  # type: ignore[override]
+    def __class__(self) -> type:
         raise RuntimeError
 
 
@@ -93,7 +93,7 @@ class HostileKey:
 
 class Nameless(type):
     @property
-    def __name__(cls) -> str:  # type: ignore[override]
+    def __name__(cls) -> str:
         raise RuntimeError
 
 
@@ -224,7 +224,7 @@ def test_strange_values_become_plain_ones(name: str, value: object) -> None:
 def test_dataclass_is_not_copied() -> None:
     value = Step(1, mock.Mock(__deepcopy__=mock.Mock(side_effect=AssertionError)))
     make_plain(value)
-    assert not value.inner.__deepcopy__.called  # type: ignore[attr-defined]
+    assert not value.inner.__deepcopy__.called
 
 
 def test_interrupt_goes_through() -> None:

@@ -261,7 +261,7 @@ def test_overridden_set_level_is_called(make_system: SystemFactory, top: str) ->
         calls.append(level)
         stock(level)
 
-    logger.setLevel = set_level  # type: ignore[method-assign]
+    logger.setLevel = set_level
     system = make_system(make_names(top))
     system.set_logs(tiler=10)
     system.set_logs(tiler=10)

@@ -105,7 +105,7 @@ def test_painters_work_for_the_console_only(console: bool) -> None:
 
 def test_text_that_a_file_refuses_is_painted_too(tmp_path: Path) -> None:
     file = FileOutput(str(tmp_path / "log"), variable="V")
-    file.write = lambda text: False  # type: ignore[method-assign]
+    file.write = lambda text: False
     assert send(make_sink(painters=(loud,), file=file, console=False), make_record("hello")) == "INFO HELLO\n"
     file.close()
 

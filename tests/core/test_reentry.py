@@ -67,7 +67,7 @@ def test_records_of_one_moment_are_different_ones(monkeypatch: pytest.MonkeyPatc
     with sink.transition():
         worker = threading.Thread(target=log)
         lines = []
-        sink._console.write = lambda text, paint=None: lines.append(text) or True  # type: ignore[method-assign]
+        sink._console.write = lambda text, paint=None: lines.append(text) or True
         worker.start()
         worker.join()
     assert lines == [f"INFO {number}" for number in seen]

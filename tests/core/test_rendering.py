@@ -81,7 +81,7 @@ def test_record_class_with_its_own_message_is_evaluated_once() -> None:
 def test_handler_that_keeps_records_renders_them_later_with_the_current_formatter() -> None:
     kept: list[logging.LogRecord] = []
     handler = Collector()
-    handler.emit = kept.append  # type: ignore[method-assign,assignment]
+    handler.emit = kept.append
     sink = make_sink(handlers=(handler,))
     send(sink, make_record("later"))
     sink.pipeline = Pipeline(formatter=logging.Formatter("new %(message)s"))

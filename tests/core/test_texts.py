@@ -43,7 +43,7 @@ REGISTRY = Registry.build(
 
 def page(registry: Registry = REGISTRY, verbose: bool = False, **kwargs: object) -> str:
     settings = {"prefix": "TORCH", "formats": ("glog", "short"), "env_vars": ("BETA_LOGS",), **kwargs}
-    return help_text(registry, KEYWORDS, kwargs.pop("plugins", ()), verbose=verbose, **settings)  # type: ignore[arg-type]
+    return help_text(registry, KEYWORDS, kwargs.pop("plugins", ()), verbose=verbose, **settings)
 
 
 def section(text: str, title: str) -> str:
@@ -120,7 +120,7 @@ class TestHelp:
 
     @pytest.mark.parametrize("status", ["failed", "disabled", "set aside"])
     def test_a_plugin_that_did_not_load_is_listed_with_its_cause(self, status: str) -> None:
-        info = PluginInfo("onnx", "complog-onnx", "0.1", "x", status=status, cause="because\nof this")  # type: ignore[arg-type]
+        info = PluginInfo("onnx", "complog-onnx", "0.1", "x", status=status, cause="because\nof this")
         text = help_text(REGISTRY, (), (ALPHA, info), prefix="TORCH")
         assert f"complog-onnx[onnx] 0.1  {status}: because of this" in text
         assert "complog-alpha[alpha]" not in text

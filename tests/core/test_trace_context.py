@@ -156,7 +156,7 @@ def test_stack_ends_at_the_caller_and_shows_no_frame_of_complog(tmp_path: Path) 
 def test_stack_of_the_standard_library_is_described_alike(tmp_path: Path) -> None:
     trace = make_trace(tmp_path)
     tb = traceback.extract_stack()
-    tb.append(traceback.FrameSummary("<generated>", None, "made"))  # type: ignore[arg-type]
+    tb.append(traceback.FrameSummary("<generated>", None, "made"))
     described = trace.from_traceback(tb)
     number = trace.intern_string(__file__)
     assert described[-2] == {"line": tb[-2].lineno, "name": tb[-2].name, "filename": number, "loc": tb[-2].line}

@@ -69,7 +69,7 @@ def test_record_that_takes_the_way_over_a_logger_is_told_once(
 
     if writes_trace:
         handler = Writing()
-        handler.writes_trace = True  # type: ignore[attr-defined]
+        handler.writes_trace = True
         logger.addHandler(handler)
     trace.trace_structured("tiles", payload_fn=lambda: [1], expect_trace_id=False)
     foreign = logging.makeLogRecord({"metadata": {"theirs": {}}, "payload": "text", "pathname": "/x/y.py", "lineno": 3})

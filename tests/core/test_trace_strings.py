@@ -98,7 +98,7 @@ def test_totals_forget_the_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_code_that_numbers_by_length_fits_in(tmp_path: Path) -> None:
     trace = make_trace(tmp_path)
     first = trace.intern_string("ours.py")
-    table: dict[str, int] = trace.strings  # type: ignore[assignment]
+    table: dict[str, int] = trace.strings
     number = len(table)
     assert (table.get("theirs.py"), number) == (None, first + 1)
     table["theirs.py"] = number

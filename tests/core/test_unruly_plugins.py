@@ -203,7 +203,7 @@ def test_set_level_that_raises_is_a_warning(
     def broken(level: int) -> None:
         raise RuntimeError("no levels here")
 
-    logging.getLogger(f"{top}.tiler").setLevel = broken  # type: ignore[method-assign]
+    logging.getLogger(f"{top}.tiler").setLevel = broken
     system = make_system(make_names(top))
     system.set_logs(tiler=10, fuser=20)
     assert logging.getLogger(f"{top}.fuser").level == 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.environments import make_environment
 from tests.support.traces import Record, read_file
 
 pytestmark = pytest.mark.torch
@@ -94,8 +94,7 @@ def trace(program: str, directory: Path) -> Path:
     """Run the program with stock PyTorch and a detailed trace in the directory; return the trace's file."""
     script = directory.parent / "program.py"
     script.write_text(program)
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("TORCH", "COMPLOG"))}
-    environ.update(COMPLOG_TORCH="0", TORCH_DTRACE=str(directory))
+    environ = make_environment(COMPLOG_TORCH="0", TORCH_DTRACE=str(directory))
     # the same name for both, for it stands in the stacks
     command = [sys.executable, "-c", "import runpy, sys; runpy.run_path(sys.argv[1])", str(script)]
     result = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from tests.support.environments import make_environment
 from tests.support.traces import read_file, unexplained
 
 STATS = re.compile(r"Stats \{ (?P<stats>.*) \}")
@@ -40,8 +40,7 @@ torch._logging.structured.INTERN_TABLE = trace.strings
 
 def run(code: str, *args: object, timeout: float = 300, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the code where everything is installed, stock logging in charge of PyTorch unless COMPLOG_TORCH says else."""
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("TORCH", "COMPLOG"))}
-    environ.update({"COMPLOG_TORCH": "0", **variables})
+    environ = make_environment(**{"COMPLOG_TORCH": "0", **variables})
     command = [sys.executable, "-c", dedent(code), *map(str, args)]
     result = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=timeout, check=False)
     assert result.returncode == 0, result.stderr

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+from tests.support.environments import make_environment
 from tests.support.fake_distributions import make_distribution
 
-FOREIGN = ("TORCH", "COMPLOG", "PYTHON", "DEVICE_BACKEND", "OTHER_LOGS", "MY_ARTIFACT")
-"""What the variables begin with that a program does not take over from the test run."""
+OF_BACKENDS = ("DEVICE_BACKEND", "OTHER_LOGS", "MY_ARTIFACT")
+"""What the variables of the backends that tests and examples bring begin with."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,7 @@ def run_program(
     directory.mkdir(parents=True, exist_ok=True)
     script = directory / name
     script.write_text(dedent(source), encoding="utf-8")
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
-    environ |= {
+    environ = make_environment(*OF_BACKENDS) | {
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
         "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",

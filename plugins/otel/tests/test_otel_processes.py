@@ -63,7 +63,7 @@ def test_forked_child_sends_its_own_records_and_none_of_its_parents(flush: str, 
 
 def test_child_forked_while_others_log_and_send_is_not_stuck() -> None:
     code = """
-        import warnings; warnings.simplefilter("ignore")
+        import warnings; warnings.simplefilter("ignore")  # of fork in a process with threads
         running = True
         def chatter():
             while running: log.debug("chatter"); time.sleep(0.001)

@@ -10,7 +10,17 @@ from textwrap import dedent
 from typing import Protocol
 
 import pytest
+from tests.support.backend_names import BACKEND_NAMES
+from tests.support.environments import make_environment
 from tests.support.fake_distributions import make_distribution
+
+OBSERVER = """
+    states = []
+
+    @hookimpl
+    def complog_state_changed(state):
+        states.append(state)
+"""
 
 
 class Runner(Protocol):
@@ -26,9 +36,7 @@ def run() -> Runner:
 
 
 def run_code(code: str, *, paths: tuple[Path, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("TORCH", "COMPLOG", "PYTHON"))}
-    environ["PYTHONPATH"] = os.pathsep.join(map(str, paths))
-    environ.update(variables)
+    environ = make_environment(PYTHONPATH=os.pathsep.join(map(str, paths)), **variables)
     return subprocess.run(
         [sys.executable, "-c", dedent(code)], env=environ, capture_output=True, text=True, timeout=300, check=False
     )
@@ -41,19 +49,5 @@ def backend(tmp_path: Path) -> Path:
         "backend",
         "3.2",
         entry_points={"complog": {"backend": "backend_names"}},
-        modules={
-            "backend_names": """
-                from complog_core import Artifact, Component, hookimpl
-                states = []
-                @hookimpl
-                def complog_components():
-                    return [Component("backend", ["backend"])]
-                @hookimpl
-                def complog_artifacts():
-                    return [Artifact("tiles", "the tiles", off_by_default=True)]
-                @hookimpl
-                def complog_state_changed(state):
-                    states.append(state)
-            """
-        },
+        modules={"backend_names": BACKEND_NAMES + OBSERVER},
     )

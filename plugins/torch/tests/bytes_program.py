@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-warnings.simplefilter("ignore")
+warnings.simplefilter("ignore")  # they go to stderr, which is compared
 
 
 class Scale(torch.nn.Module):

@@ -45,7 +45,7 @@ class Console:
 
 
 def import_everything() -> None:
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # imports of old modules, not what is asked
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
             try:
@@ -123,7 +123,7 @@ class Snapshot:
             if isinstance(it, logging.Logger):
                 # not setLevel: it empties every logger's cache each time
                 it.level, it.propagate, it.handlers = self._loggers.get(name, (logging.NOTSET, True, []))
-        logging.root.manager._clear_cache()  # type: ignore[attr-defined]
+        logging.root.manager._clear_cache()
 
 
 def answer_cases(internal: Any, console: Console) -> None:
@@ -145,7 +145,7 @@ def answer_cases(internal: Any, console: Console) -> None:
 
 def main() -> None:
     console, real = Console(), sys.stderr
-    sys.stderr = console  # type: ignore[assignment]
+    sys.stderr = console
     os.environ["TORCH_LOGS_FORMAT"] = "=%(message)s"
     try:
         import torch

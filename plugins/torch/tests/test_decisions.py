@@ -23,6 +23,7 @@ from plugins.torch.tests.decisions_rules import (
     make_texts,
     sort_out,
 )
+from tests.support.environments import make_environment
 from tests.support.fake_distributions import make_distribution
 
 pytestmark = pytest.mark.torch
@@ -43,8 +44,7 @@ class Probe:
     """A process that answers cases; it starts at once, so that two of them get ready side by side."""
 
     def __init__(self, paths: list[Path], **variables: str) -> None:
-        environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYTHON"))}
-        environ |= {"PYTHONPATH": os.pathsep.join(map(str, paths)), **variables}
+        environ = make_environment(PYTHONPATH=os.pathsep.join(map(str, paths)), **variables)
         command = [sys.executable, str(Path(decisions_probe.__file__))]
         self._process = subprocess.Popen(
             command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

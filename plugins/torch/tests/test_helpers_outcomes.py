@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support.environments import make_environment
 
 pytestmark = pytest.mark.torch
 
@@ -25,8 +25,7 @@ Outcomes = dict[str, str]
 
 def run_suites(runner: str, engine: str, directory: Path) -> Outcomes:
     """Run every suite in one new process and return "passed", or what went wrong, for each test."""
-    environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYT"))}
-    environ |= {
+    environ = make_environment() | {
         "COMPLOG_TORCH": "1" if engine == "bridged" else "0",
         "TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor"),
         "TORCHINDUCTOR_COMPILE_THREADS": "1",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from tests.support.environments import make_environment
 
 from complog_distributed import plugin as distributed
 from complog_dynamo import plugin as dynamo
@@ -31,16 +31,9 @@ torch.compile(lambda x: x + 2, backend="eager")(torch.ones(2))
 
 def run(code: str, *arguments: str, **variables: str) -> list[str]:
     """Run the code where the bridge is the only plugin; return the lines of its stderr."""
-    environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYTHON"))}
+    environ = make_environment(COMPLOG_PLUGINS="torch", **variables)
     command = [sys.executable, "-c", code, *arguments]
-    result = subprocess.run(
-        command,
-        env={**environ, "COMPLOG_PLUGINS": "torch", **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    result = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=True)
     return result.stderr.splitlines()
 
 
@@ -71,7 +64,7 @@ def put(monkeypatch: pytest.MonkeyPatch, **modules: object) -> None:
         monkeypatch.delitem(sys.modules, f"torch.{name}", raising=False)
         if content is not None:
             module = ModuleType(f"torch.{name}")
-            vars(module).update(content)  # type: ignore[call-overload]
+            vars(module).update(content)
             monkeypatch.setitem(sys.modules, f"torch.{name}", module)
 
 

@@ -7,22 +7,11 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
+from tests.support.backend_names import BACKEND_NAMES
 from tests.support.fake_distributions import make_distribution
 from tests.support.torch_programs import Finished, copy_distribution, run_program
 
 pytestmark = pytest.mark.torch
-
-NAMES = """
-    from complog_core import Artifact, Component, hookimpl
-
-    @hookimpl
-    def complog_components():
-        return [Component("backend", ["backend"])]
-
-    @hookimpl
-    def complog_artifacts():
-        return [Artifact("tiles", "the tiles", off_by_default=True)]
-"""
 
 OTHER = """
     import logging, os, sys
@@ -60,7 +49,9 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         make_distribution(site, name, entry_points=points, modules={"other": source})
         ours = directory / "m"
         copy_distribution(ours, "complog-torch")
-        make_distribution(ours, "backend", entry_points={"complog": {"backend": "names"}}, modules={"names": NAMES})
+        make_distribution(
+            ours, "backend", entry_points={"complog": {"backend": "names"}}, modules={"names": BACKEND_NAMES}
+        )
         paths = [site, ours] if request.param == "before" else [ours, site]
         if stock:
             variables["COMPLOG_TORCH"] = "0"

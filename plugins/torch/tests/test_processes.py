@@ -5,22 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.backend_names import BACKEND_NAMES
 from tests.support.fake_distributions import make_distribution
 from tests.support.torch_programs import Finished, run_program
 
 pytestmark = pytest.mark.torch
-
-PLUGIN = """
-    from complog_core import Artifact, Component, hookimpl
-
-    @hookimpl
-    def complog_components():
-        return [Component("backend", ["backend"])]
-
-    @hookimpl
-    def complog_artifacts():
-        return [Artifact("tiles", "the tiles", off_by_default=True)]
-"""
 
 WORK = """
     import logging, os
@@ -38,7 +27,7 @@ WORK = """
 def backend(tmp_path: Path) -> Path:
     """A distribution that contributes `backend` and `tiles`, beside a module with work for children."""
     points = {"complog": {"backend": "backend_names"}}
-    modules = {"backend_names": PLUGIN, "backend_work": WORK}
+    modules = {"backend_names": BACKEND_NAMES, "backend_work": WORK}
     return make_distribution(tmp_path / "site", "backend", entry_points=points, modules=modules)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from plugins.torch.tests import bytes_program
 from plugins.torch.tests.bytes_masking import mask
+from tests.support.environments import make_environment
 
 pytestmark = pytest.mark.torch
 
@@ -42,8 +42,7 @@ Runs = dict[tuple[Setting, str], "Future[str]"]
 
 def run_program(setting: Setting, engine: str, directory: Path) -> str:
     """Run the program and return its stderr; where Python and PyTorch would choose freely, the choice is fixed."""
-    environ = {name: it for name, it in os.environ.items() if not name.startswith(("TORCH", "COMPLOG", "PYTHON"))}
-    environ |= {
+    environ = make_environment() | {
         "TORCH_LOGS": setting.logs,
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",

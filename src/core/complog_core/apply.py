@@ -166,8 +166,8 @@ def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = Fal
             overridden.append((logger, level))
     if len(levels) > len(overridden):
         if alone:
-            with logging._lock:  # type: ignore[attr-defined]
-                logger._cache.clear()  # type: ignore[attr-defined]
+            with logging._lock:  # type: ignore[attr-defined]  # private
+                logger._cache.clear()  # type: ignore[attr-defined]  # private
         else:
-            logging.root.manager._clear_cache()  # type: ignore[attr-defined]
+            logging.root.manager._clear_cache()  # type: ignore[attr-defined]  # private
     return overridden

@@ -119,7 +119,7 @@ class Configurator(Assembler):
                     self._outlets.retire(pipeline, old)
                 texts = Texts()
                 configuration, pipeline = self._compute(assembly, texts, asked, old)
-            with logging._lock, self._lock:  # type: ignore[attr-defined]
+            with logging._lock, self._lock:  # type: ignore[attr-defined]  # private
                 if version == self._version or attempt >= _MOST_ATTEMPTS:
                     self._version += 1
                     self._texts, self._request, self._configuration = texts, asked, configuration

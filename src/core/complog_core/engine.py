@@ -86,7 +86,7 @@ class Engine(Configurator):
         if not self._is_active(configuration):
             return True
         overridden: list[tuple[logging.Logger, int]] = []
-        with logging._lock, self._lock:  # type: ignore[attr-defined]
+        with logging._lock, self._lock:  # type: ignore[attr-defined]  # private
             for name in item.loggers:
                 if not self.planner.leaves_alone(name):
                     target = self.planner.plan_new(name, assembly, configuration)
@@ -150,11 +150,11 @@ class Engine(Configurator):
         """
         if self._stale:
             self.load()  # its artifact may be what was registered last
-        with logging._lock, self._lock:  # type: ignore[attr-defined]
+        with logging._lock, self._lock:  # type: ignore[attr-defined]  # private
             if self.planner.knows(logger.name, module, name):
                 return
             ownership.claim((logger.name,), self)
-            logger.artifact_name = name.rpartition("/")[2]  # type: ignore[attr-defined]
+            logger.artifact_name = name.rpartition("/")[2]  # type: ignore[attr-defined]  # as PyTorch names it
             self.planner.note(logger.name, module, name)
             assembly, configuration = self._assembly, self._configuration
             if assembly is None or configuration is None or self.planner.leaves_alone(logger.name):

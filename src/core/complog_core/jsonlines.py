@@ -136,7 +136,7 @@ def _is_inside(name: str, taken: Mapping[str, object]) -> bool:
 
 def _write_time(created: object) -> str:
     try:
-        moment = datetime.datetime.fromtimestamp(created, datetime.timezone.utc)  # type: ignore[arg-type]
+        moment = datetime.datetime.fromtimestamp(created, datetime.timezone.utc)  # type: ignore[arg-type]  # anything, so caught
     except (ArithmeticError, OSError, TypeError, ValueError):  # a record that was not made by a logger
         moment = datetime.datetime.fromtimestamp(time.time(), datetime.timezone.utc)
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")

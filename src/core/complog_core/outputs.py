@@ -102,8 +102,7 @@ class FileOutput:
         fault = ""
         with self._lock:
             try:
-                if not self._append_shortly(line):
-                    self._append(line)
+                self._append(line)
             except (OSError, ValueError) as error:
                 fault = _say(error)
             is_news = bool(fault) and not self._failing
@@ -126,23 +125,6 @@ class FileOutput:
         except Exception:  # an interpreter that is shutting down has taken names away
             pass
 
-    def _append_shortly(self, line: bytes) -> bool:
-        # what nearly every record needs, a short line while all is well; False: nothing has been done
-        opened = self._opened
-        if opened is None or self._torn or self._inherited or len(line) >= SURELY_WHOLE:
-            return False
-        if time.monotonic() - self._checked > _UNCHECKED or not is_own(opened) or not os.access(self.path, os.F_OK):
-            return False
-        try:
-            sent = os.write(opened.descriptor, line + b"\n")
-        except OSError:
-            return False
-        if sent <= len(line):
-            fault, self._torn = send_line(opened.descriptor, line, torn=False, sent=sent)
-            if fault is not None:
-                raise fault
-        return True
-
     def _append(self, line: bytes) -> None:
         opened = self._current()
         passing = self._closed
@@ -157,15 +139,12 @@ class FileOutput:
     def _current(self) -> Opened:
         """Return the file to write to: the open one if it is still that path's, else a new one."""
         opened = self._opened
-        now = time.monotonic()
-        self._checked = 0.0
         # what others have closed has to be known before its number is given out again
         own = opened is not None and is_own(opened)
         if self._inherited:
             self.path = expand_path(self._rooted, os.environ)
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        elif opened is not None and own and leads_to(self.path, opened):
-            self._checked = now
+        elif opened is not None and own and self._is_in_place(opened):
             return opened
         fresh = open_for_appending(self.path, wait=False)
         if not self._closed:
@@ -175,9 +154,16 @@ class FileOutput:
                 let_go(opened)
         return fresh
 
+    def _is_in_place(self, opened: Opened) -> bool:
+        now = time.monotonic()
+        if now - self._checked < _UNCHECKED and os.access(self.path, os.F_OK):
+            return True
+        in_place = leads_to(self.path, opened)
+        self._checked = now if in_place else 0.0
+        return in_place
+
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
-        self._checked = 0.0
         self._inherited = "{pid}" in self.template
 
 

@@ -284,7 +284,7 @@ class LogSystem(Engine):
         """Put every logger back as it was, close the outputs and give up the ownership of the loggers."""
         if self._handed_down is not None and self._handed_down == os.environ.get(name_inherited(self.prefix)):
             hand_down(os.environ, self.prefix, None)
-        with logging._lock, self._lock:  # type: ignore[attr-defined]
+        with logging._lock, self._lock:  # type: ignore[attr-defined]  # private
             overridden = self._applier.apply({})
             old, self._sink.pipeline = self._sink.pipeline, self._idle
             self._assembly, self._configuration, self._request = None, None, Request()

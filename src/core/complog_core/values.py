@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import _tuplegetter  # type: ignore[attr-defined]
+from collections import _tuplegetter  # type: ignore[attr-defined]  # private to namedtuple
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

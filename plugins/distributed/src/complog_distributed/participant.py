@@ -7,7 +7,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from complog_core import find_launcher_rank, warn_once
@@ -85,16 +86,8 @@ class Participant:
                 return
             if self._is_silenced() == self._was_silenced:
                 return
-            self._busy = True
-            try:
-                with ledger.locked():
-                    self._note(ledger, left=False)
-            except FileNotFoundError:
-                self._ledger = None
-            except Exception as error:
-                self._give_up(error)
-            finally:
-                self._busy = False
+            with self._working(), ledger.locked():
+                self._note(ledger, left=False)
 
     def take(self, digest: bytes, describe: Callable[[], bytes]) -> bool:
         """Return whether this process prints a warning: its rank does so already, or nobody does so far."""
@@ -102,26 +95,30 @@ class Participant:
             ledger = self._ledger
             if ledger is None or self._busy:  # a signal handler or finalizer logs in the middle of this
                 return True
-            self._busy = True
-            try:
-                with ledger.locked():
-                    if ledger.run != self._run:
-                        raise FileNotFoundError  # another run of the job has begun, and this one is not of it
-                    claim = ledger.claims.get(digest)
-                    if claim is None:
-                        ledger.add_claim(digest, self._rank, describe()[:_LONGEST])
-                        return True
-                    if claim.rank == self._rank:
-                        return True
+            prints = True
+            with self._working(), ledger.locked():
+                if ledger.run != self._run:
+                    raise FileNotFoundError  # another run of the job has begun, and this one is not of it
+                claim = ledger.claims.get(digest)
+                if claim is None:
+                    ledger.add_claim(digest, self._rank, describe()[:_LONGEST])
+                elif claim.rank != self._rank:
                     ledger.add_repeat(digest, self._rank)
-                    return False
-            except FileNotFoundError:
-                self._ledger = None
-            except Exception as error:
-                self._give_up(error)
-            finally:
-                self._busy = False
-        return True
+                    prints = False
+        return prints
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        # whatever happens to the ledger ends the collapsing here, and nothing else
+        self._busy = True
+        try:
+            yield
+        except FileNotFoundError:
+            self._ledger = None
+        except Exception as error:
+            self._give_up(error)
+        finally:
+            self._busy = False
 
     def leave(self) -> None:
         """Tell the others that this process ends, and tell its user the sums, if it is the one to do so."""

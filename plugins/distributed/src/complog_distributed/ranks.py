@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 import weakref
-from types import ModuleType
 from typing import Any, Final
 
 from complog_core import find_launcher_rank, find_loaded
@@ -14,7 +12,6 @@ HIGHEST_RANK: Final = 999_999
 """The highest rank that may be named, so that a slip of the pen does not become a set of a billion numbers."""
 
 _ITEM: Final = r"(?a)(\d{1,9})(?:\s*-\s*(\d{1,9}))?"
-_distributed: ModuleType | None = None
 _group: tuple[weakref.ref[Any] | None, int] = (None, 0)
 _wanted: frozenset[int] | None = None
 
@@ -82,10 +79,8 @@ def find_rank() -> int | None:
 
 def find_group_rank() -> int | None:
     """Return the rank in the default process group, None while there is none; torch is never imported for it."""
-    global _distributed, _group
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not _distributed:
-        distributed = _distributed = find_loaded("torch.distributed")
+    global _group
+    distributed = find_loaded("torch.distributed")
     if distributed is None:
         return None
     try:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 
 from complog_core import find_loaded
 
-_guards: ModuleType | None = None
 _last: tuple[object, object, str] = (None, None, "")
 
 
@@ -19,10 +17,8 @@ def current_trace_id() -> str | None:
     >>> current_trace_id() is None
     True
     """
-    global _guards, _last
-    guards = sys.modules.get("torch._guards")
-    if guards is not _guards:
-        guards = _guards = find_loaded("torch._guards")
+    global _last
+    guards = find_loaded("torch._guards")
     if guards is None:
         return None
     try:

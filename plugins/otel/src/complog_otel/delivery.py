@@ -82,7 +82,7 @@ class Delivery:
 
     def shutdown(self) -> None:
         """Let an export that waits for its next attempt give up."""
-        self._exporter.shutdown()  # type: ignore[no-untyped-call]
+        self._exporter.shutdown()  # type: ignore[no-untyped-call]  # theirs has no types
 
     def _convert(self, entry: Entry) -> ReadableLogRecord:
         scope = InstrumentationScope(entry.scope)

@@ -81,7 +81,7 @@ def _style(theme: Any, kind: Any) -> Style:
 
 @lru_cache
 def _tools(language: Language) -> tuple[Any, Any]:
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # has no types
 
     # not rich's own lexer, which turns tabs into spaces
     return get_lexer_by_name(_LEXERS[language], stripnl=False, ensurenl=False), Syntax.get_theme("ansi_dark")

@@ -49,6 +49,6 @@ def _import_style() -> None:
     # rich draws from the program's generator: with the same seed, a program that logs would compute something else
     before = random.getstate()
     try:
-        import rich.style  # noqa: F401
+        import rich.style  # noqa: F401 - what importing it draws is the point
     finally:
         random.setstate(before)

@@ -43,7 +43,7 @@ class _Watcher:
             self._call()
 
         try:
-            loader.exec_module = exec_module  # type: ignore[method-assign]
+            loader.exec_module = exec_module  # type: ignore[method-assign]  # of this one loader
         except AttributeError:
             pass  # a loader of another kind; the module is imported all the same
         return spec

@@ -33,7 +33,7 @@ class Redirection:
         function.__code__ = namespace[function.__name__].__code__.replace(**place)
         function.__defaults__ = None
         function.__kwdefaults__ = None
-        function.__wrapped__ = target  # type: ignore[attr-defined]
+        function.__wrapped__ = target  # type: ignore[attr-defined]  # as functools sets it
         function.__doc__ = target.__doc__ or function.__doc__
 
     def undo(self) -> None:

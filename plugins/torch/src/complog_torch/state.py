@@ -15,7 +15,7 @@ class StateExchange:
     def __init__(self, internal: Any) -> None:
         self._internal = internal
 
-        class Face(internal.LogState):  # type: ignore[misc]
+        class Face(internal.LogState):  # type: ignore[misc]  # a base known at run time
             """A LogState that remembers the request behind it, so that putting it back loses nothing of that."""
 
             request = Request()

@@ -98,7 +98,7 @@ def _find_debug_directory() -> str | None:
 
 
 def _make_handler(trace: Any, internal: Any) -> Any:
-    class TraceHandler(internal.LazyTraceHandler):  # type: ignore[misc]
+    class TraceHandler(internal.LazyTraceHandler):  # type: ignore[misc]  # a base known at run time
         """What PyTorch's code and tests expect to find on `torch.__trace`, writing with complog's writer."""
 
         writes_trace = True

@@ -33,7 +33,7 @@ class Result(unittest.TextTestResult):
         self._keep(test, error)
 
     def _keep(self, test: unittest.TestCase, error: tuple[type, BaseException, TracebackType]) -> None:
-        self.outcomes[test.id()] = self._exc_info_to_string(error, test)  # type: ignore[attr-defined]
+        self.outcomes[test.id()] = self._exc_info_to_string(error, test)
 
 
 def main(output: str, suites: list[str]) -> None:

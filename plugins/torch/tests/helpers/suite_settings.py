@@ -285,5 +285,5 @@ class OutputTest(LoggingTestCase):
             capture(plain)
         finally:
             internal.trace_log.removeHandler(handler)
-        self.assertTrue(any("dynamo_start" in it.metadata for it in records))  # type: ignore[attr-defined]
-        self.assertTrue(any(it.payload for it in records))  # type: ignore[attr-defined]
+        self.assertTrue(any("dynamo_start" in it.metadata for it in records))
+        self.assertTrue(any(it.payload for it in records))
