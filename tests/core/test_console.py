@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.support.files import record_writes
 
-from complog_core.outputs import ConsoleOutput
+from complog_core.console import ConsoleOutput
 
 
 class Pipe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.support.files import descriptor_of, in_child, open_file, record_writes
 
-from complog_core.outputs import FileOutput
+from complog_core.files import FileOutput
 
 
 def test_descriptor_that_others_closed_or_reused_gets_nothing(tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_closing_spares_a_descriptor_that_others_reused(tmp_path: Path) -> None:
 
 def test_file_never_becomes_a_standard_stream(tmp_path: Path) -> None:
     script = (
-        "import os, sys; from complog_core.outputs import FileOutput\n"
+        "import os, sys; from complog_core.files import FileOutput\n"
         "os.close(0); os.close(2); output = FileOutput(sys.argv[1], variable='V'); output.write('x')\n"
         "assert os.open('/dev/null', os.O_RDONLY) == 0"
     )
@@ -73,6 +74,25 @@ def test_threads_and_processes_tear_no_record(tmp_path: Path) -> None:
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
     check_records((tmp_path / "log").read_text(), 8)
+
+
+def test_moving_the_file_under_threads_loses_nothing_and_reaches_no_other_file(tmp_path: Path) -> None:
+    output, log, threads = open_file(tmp_path / "log"), tmp_path / "log", []
+    for number in range(3):
+        threads.append(threading.Thread(target=lambda n=number: [output.write(f"{n} {c}") for c in range(3000)]))
+        threads[-1].start()
+    turn = 0
+    while any(thread.is_alive() for thread in threads):
+        turn += 1
+        with contextlib.suppress(FileNotFoundError):
+            log.rename(tmp_path / f"log.{turn}")
+        with open(tmp_path / f"other.{turn}", "w") as other:
+            other.flush()
+    for thread in threads:
+        thread.join()
+    lines = [line for path in tmp_path.glob("log*") for line in path.read_text().splitlines()]
+    assert sorted(lines) == sorted(f"{number} {count}" for number in range(3) for count in range(3000))
+    assert not any(path.stat().st_size for path in tmp_path.glob("other.*"))
 
 
 def write_many(output: FileOutput, who: str) -> None:

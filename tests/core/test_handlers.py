@@ -19,8 +19,8 @@ import pytest
 from tests.support.records import PLAIN, Collector, Counting, Lazy, make_record, make_sink, send, shown
 
 from complog_core import report, settle_message
+from complog_core.files import FileOutput
 from complog_core.handlers import ComplogHandler, Pipeline
-from complog_core.outputs import FileOutput
 
 
 @pytest.fixture(autouse=True)
@@ -255,8 +255,8 @@ def test_forked_child_is_not_stuck_in_a_transition_of_another_thread() -> None:
     if child == 0:
         signal.alarm(20)
         with redirect_stderr(io.StringIO()) as stream:
-            sink.dispatch(record)
-            sink.dispatch(record)
+            ComplogHandler(sink).emit(record)
+            ComplogHandler(sink).emit(record)
         os._exit(stream.getvalue() != "INFO text\n" * 2)
     change.__exit__(None, None, None)
     assert os.waitpid(child, 0)[1] == 0

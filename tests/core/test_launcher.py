@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from complog_core import find_launcher_rank
+from complog_core.files import expand_path
 from complog_core.launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
-from complog_core.outputs import expand_path
 
 
 @pytest.mark.parametrize("variable", RANK_VARIABLES)

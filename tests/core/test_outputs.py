@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import threading
+import time
 import weakref
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from tests.support.files import count_descriptors, descriptor_of, open_file, record_writes
 
 from complog_core.errors import OutputError
-from complog_core.outputs import FileOutput, expand_path
+from complog_core.files import FileOutput, expand_path
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,17 @@ def test_moved_or_removed_file_is_opened_anew(tmp_path: Path) -> None:
     output.write("three")
     assert log.read_text() == "three\n"
     assert count_descriptors() == before + 1
+
+
+def test_file_moved_in_the_middle_of_a_burst_is_missed_for_a_moment_only(tmp_path: Path) -> None:
+    output, log = open_file(tmp_path / "log"), tmp_path / "log"
+    for _ in range(2000):
+        output.write("before")
+    log.rename(tmp_path / "log.1")
+    time.sleep(0.002)
+    output.write("after")
+    assert (tmp_path / "log.1").read_text() == "before\n" * 2000
+    assert log.read_text() == "after\n"
 
 
 def test_removed_directory_is_not_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

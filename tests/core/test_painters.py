@@ -15,7 +15,8 @@ from tests.support.records import Collector, Counting, Lazy, make_record, make_s
 from tests.support.systems import SystemFactory, make_plugin, make_system, top
 
 from complog_core import Component, Outputs, report
-from complog_core.outputs import FileOutput
+from complog_core.files import FileOutput
+from complog_core.handlers import ComplogHandler
 
 __all__ = ["make_system", "top"]
 
@@ -87,7 +88,7 @@ def test_painter_gets_the_stream_of_the_moment() -> None:
     sink = make_sink(painters=(note,))
     for stream in (io.StringIO(), io.StringIO()):
         with redirect_stderr(stream):
-            sink.dispatch(make_record())
+            ComplogHandler(sink).emit(make_record())
         assert streams[-1] is stream
 
 
@@ -127,7 +128,7 @@ def test_interrupt_in_a_painter_is_the_programs(capsys: pytest.CaptureFixture[st
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_sink(painters=(interrupt,)).dispatch(make_record())
+        ComplogHandler(make_sink(painters=(interrupt,))).emit(make_record())
 
 
 def test_hook_is_asked_at_each_change_with_the_outputs(

@@ -15,7 +15,8 @@ import pytest
 from tests.support.records import PLAIN, make_record, make_sink, send
 
 from complog_core import Component, Field, GlogFormatter, LogSystem, TraceRecord, hookimpl, report
-from complog_core.outputs import FileOutput
+from complog_core.files import FileOutput
+from complog_core.handlers import ComplogHandler
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ def test_records_of_one_moment_are_different_ones(monkeypatch: pytest.MonkeyPatc
             with sink.transition():
                 pass
             seen.append(number)
-            sink.dispatch(make_record(f"{number}"))
+            ComplogHandler(sink).emit(make_record(f"{number}"))
 
     # within a change that another thread makes, all of them
     with sink.transition():
@@ -154,7 +155,7 @@ def test_message_that_raises_is_evaluated_once_and_no_formatter_is_blamed(
     formatter: logging.Formatter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     message = Failing(RuntimeError("mine"))
-    make_sink(formatter=formatter).dispatch(make_record("%s", message))
+    ComplogHandler(make_sink(formatter=formatter)).emit(make_record("%s", message))
     told = capsys.readouterr().err
     assert message.count == 1
     assert "RuntimeError: mine" in told

@@ -13,9 +13,9 @@ import pytest
 from tests.support.records import PLAIN, Collector, Counting, Lazy, make_record, make_sink, send, shown
 
 from complog_core import report
+from complog_core.files import FileOutput
 from complog_core.formatters import GlogFormatter
 from complog_core.handlers import ComplogHandler, Pipeline
-from complog_core.outputs import FileOutput
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_one_rendering_feeds_console_file_and_handlers_without_formatter(tmp_pat
 
 def test_nothing_is_rendered_for_nobody() -> None:
     formatter, lazy = Counting(), Lazy()
-    make_sink(formatter=formatter, console=False).dispatch(make_record(lazy))
+    ComplogHandler(make_sink(formatter=formatter, console=False)).emit(make_record(lazy))
     assert (formatter.count, lazy.count) == (0, 0)
 
 
@@ -110,7 +110,7 @@ def test_unrenderable_record_with_a_closed_console_is_no_exception() -> None:
     stream = io.StringIO()
     stream.close()
     with redirect_stderr(stream):
-        make_sink().dispatch(make_record("%d", "x"))
+        ComplogHandler(make_sink()).emit(make_record("%d", "x"))
 
 
 @pytest.mark.parametrize("returned", [None, b"bytes", ZeroDivisionError()])

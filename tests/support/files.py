@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from complog_core.outputs import FileOutput
+from complog_core.files import FileOutput
 
 
 def open_file(path: object) -> FileOutput:

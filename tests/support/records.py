@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr
 from typing import Any
 
-from complog_core.handlers import Pipeline, Sink
+from complog_core.handlers import ComplogHandler, Pipeline, Sink
 
 PLAIN = logging.Formatter("%(levelname)s %(message)s")
 
@@ -33,7 +33,7 @@ def send(sink: Sink, *records: logging.LogRecord) -> str:
     """Dispatch the records, and return what reaches the console."""
     with redirect_stderr(io.StringIO()) as stream:
         for record in records:
-            sink.dispatch(record)
+            ComplogHandler(sink).emit(record)
     return stream.getvalue()
 
 

@@ -15,10 +15,10 @@ from .describing import make_describer
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
+from .files import FileOutput
 from .formatters import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
-from .outputs import FileOutput
 from .registry import Registry
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve, set_above
 from .values import NamedTuple
@@ -184,9 +184,7 @@ class Outlets:
         self._checked.clear()
 
     def retire(self, old: Pipeline, new: Pipeline) -> None:
-        """Close the file and the contributed handlers of `old` that `new` does not use."""
-        if old.file is not None and old.file is not new.file:
-            old.file.close()
+        """Close the contributed handlers of `old` that `new` does not use; its file closes after the last record."""
         for handler in old.handlers:
             if all(handler is not other for other in new.handlers):
                 try:

@@ -8,8 +8,10 @@ import stat
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Final, Protocol
 
+from .marks import identify
 from .values import NamedTuple
 
 PATIENCE: Final = 1.0
@@ -23,11 +25,16 @@ SURELY_WHOLE: Final = 512
 
 
 class Opened(NamedTuple):
-    """A descriptor and what it stood for when it was opened: somebody may close it, or reuse its number."""
+    """A descriptor and what it stood for when it was opened: somebody may close it, or reuse its number.
+
+    `identity` is what `identify()` answers as long as it still stands for that.
+    """
 
     descriptor: int
     device: int
     inode: int
+    identify: Callable[[], object]
+    identity: object
 
 
 def open_for_appending(path: str, *, wait: bool) -> Opened:
@@ -49,16 +56,29 @@ def open_for_appending(path: str, *, wait: bool) -> Opened:
     except BaseException:
         os.close(descriptor)
         raise
-    return Opened(descriptor, about.st_dev, about.st_ino)
+    return _stand_for(descriptor, about.st_dev, about.st_ino)
+
+
+def move(opened: Opened, descriptor: int) -> Opened:
+    """Give what was opened another descriptor, instead of what that stands for now; raises OSError."""
+    try:
+        os.dup2(opened.descriptor, descriptor, inheritable=False)
+    finally:
+        os.close(opened.descriptor)
+    return _stand_for(descriptor, opened.device, opened.inode)
+
+
+def _stand_for(descriptor: int, device: int, inode: int) -> Opened:
+    ask = identify(descriptor)
+    return Opened(descriptor, device, inode, ask, ask())
 
 
 def is_own(opened: Opened) -> bool:
     """Return whether the descriptor still stands for what was opened."""
     try:
-        about = os.fstat(opened.descriptor)
+        return opened.identify() == opened.identity
     except OSError:
         return False
-    return about.st_dev == opened.device and about.st_ino == opened.inode
 
 
 def leads_to(path: str, opened: Opened) -> bool:

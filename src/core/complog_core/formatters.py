@@ -70,16 +70,31 @@ def artifact_name(logger_name: str, artifacts: Mapping[str, Artifact]) -> str | 
 def field_text(field: Field, record: logging.LogRecord) -> str:
     """Return what a plugin's field says about the record; "" and one warning where it raises."""
     try:
-        text = field.value(record)
-        return text if isinstance(text, str) else "" if text is None else str(text)
+        return _as_text(field, field.value(record))
     except BaseException as error:
         note_field(field, error)
         return ""
 
 
-def note_field(field: Field, error: BaseException) -> None:
+def note_field(field: Field | None, error: BaseException) -> None:
     """Note that a field raised, as `note_fault_of` does: one warning; an interrupt is raised again."""
-    note_fault_of(field, f"the record field {field.name!r}, which is then left out,", error)
+    name = field and field.name
+    note_fault_of(field, f"the record field {name!r}, which is then left out,", error)
+
+
+def _as_text(field: Field | None, value: object) -> str:
+    try:
+        return value if isinstance(value, str) else "" if value is None else str(value)
+    except BaseException as error:
+        note_field(field, error)
+        return ""
+
+
+def _join(fields: Sequence[Field]) -> Field | None:
+    """Return one field that says what these say one after the other, None for none."""
+    if len(fields) < 2:
+        return fields[0] if fields else None
+    return fields[0]._replace(value=lambda record: "".join([field_text(field, record) for field in fields]))
 
 
 class GlogFormatter(logging.Formatter):
@@ -95,8 +110,9 @@ class GlogFormatter(logging.Formatter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._heads: tuple[tuple[FieldValue, Field], ...] = ()
-        self._tails: tuple[tuple[FieldValue, Field], ...] = ()
+        self._fields: tuple[Field | None, Field | None] = (None, None)
+        self._head: FieldValue | None = None
+        self._tail: FieldValue | None = None
         self._artifacts: Mapping[str, Artifact] = {}
         self._customs: dict[str, PercentFormatter | None] = {}
         self._last = (0.0, -1.0, "")
@@ -105,47 +121,53 @@ class GlogFormatter(logging.Formatter):
 
     def bind(self, fields: Sequence[Field], artifacts: Mapping[str, Artifact]) -> None:
         """Take the pieces of the line and the mapping from logger names to artifacts, which is read at each record."""
-        self._heads = tuple((field.value, field) for field in fields if field.slot == "head")
-        self._tails = tuple((field.value, field) for field in fields if field.slot == "tail")
+        head, tail = (_join([field for field in fields if field.slot == slot]) for slot in ("head", "tail"))
+        self._fields = (head, tail)
+        self._head, self._tail = head and head.value, tail and tail.value
         self._artifacts = artifacts
 
     def prefix(self, record: logging.LogRecord) -> str:
         """Return what stands before the text on each line of the record, without the space between them."""
-        return self._prefix(record, self._artifacts.get(record.name))
+        return self._line(record, self._artifacts.get(record.name), "")[:-1]
 
-    def _prefix(self, record: logging.LogRecord, artifact: Artifact | None) -> str:
-        head = tail = ""
-        for value, field in self._heads:
+    def _line(self, record: logging.LogRecord, artifact: Artifact | None, text: str) -> str:
+        head: object = ""
+        tail: object = ""
+        # one after the other, not in a loop, which takes a fiftieth of a line
+        value = self._head
+        if value is not None:
             try:
-                text: object = value(record)
-                head += text if isinstance(text, str) else "" if text is None else str(text)
+                head = value(record)
             except BaseException as error:
-                note_field(field, error)
-        for value, field in self._tails:
+                note_field(self._fields[0], error)
+        value = self._tail
+        if value is not None:
             try:
-                text = value(record)
-                tail += text if isinstance(text, str) else "" if text is None else str(text)
+                tail = value(record)
             except BaseException as error:
-                note_field(field, error)
+                note_field(self._fields[1], error)
+        if type(head) is not str or type(tail) is not str:
+            head, tail = (_as_text(*each) for each in zip(self._fields, (head, tail), strict=True))
         if artifact is not None:
-            tail += f" [__{artifact.name}]"
+            tail = f"{tail} [__{artifact.name}]"
         elif ".__" in record.name:
             name = artifact_name(record.name, self._artifacts)
-            tail += "" if name is None else f" [__{name}]"
+            tail = tail if name is None else f"{tail} [__{name}]"
         created, msecs, stamp = self._last
-        if msecs != record.msecs or not -0.5 < record.created - created < 0.5 or self._own_clock:
+        if msecs != record.msecs or not -0.5 < record.created - created < 0.5:
             stamp = self._renew(record)
         level, pathname = record.levelname, record.pathname
         return (
             f"{head}{_LETTERS.get(level, level)}{stamp} {record.process} "
-            f"{_paths[1].get(pathname) or relative_path(pathname)}:{record.lineno}]{tail}"
+            f"{_paths[1].get(pathname) or relative_path(pathname)}:{record.lineno}]{tail} {text}"
         )
 
     def _renew(self, record: logging.LogRecord) -> str:
         """Make what is the same for all records of one millisecond: strftime alone is a tenth of a line's cost."""
         relative_path(record.pathname)  # looks at sys.path
         stamp = f"{self.formatTime(record, '%m%d %H:%M:%S')}.{int(record.msecs * 1000):06d}"
-        self._last = (record.created, record.msecs, stamp)
+        if not self._own_clock:
+            self._last = (record.created, record.msecs, stamp)
         return stamp
 
     def format(self, record: logging.LogRecord) -> str:
@@ -156,16 +178,19 @@ class GlogFormatter(logging.Formatter):
             if custom is not None:
                 return custom.format(hide_exception(record, artifact))
         record.message = text = record.getMessage()
+        if record.exc_info or record.exc_text or record.stack_info:
+            text = self._with_traces(record, text, artifact)
+        if self._own_prefix and "\n" not in text:
+            return self._line(record, artifact, text)
+        prefix = self.prefix(record) + " "
+        return prefix + text.replace("\n", f"\n{prefix}")
+
+    def _with_traces(self, record: logging.LogRecord, text: str, artifact: Artifact | None) -> str:
         if (record.exc_info or record.exc_text) and shows_exception(artifact):
             exception = self._exception(record)
             if exception:
                 text = _below(text, exception)
-        if record.stack_info:
-            text = _below(text, self.formatStack(record.stack_info))
-        prefix = self._prefix(record, artifact) if self._own_prefix else self.prefix(record)
-        if "\n" in text:
-            text = text.replace("\n", f"\n{prefix} ")
-        return f"{prefix} {text}"
+        return _below(text, self.formatStack(record.stack_info)) if record.stack_info else text
 
     def _exception(self, record: logging.LogRecord) -> str:
         text = record.exc_text

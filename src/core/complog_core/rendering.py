@@ -34,7 +34,7 @@ def render(record: logging.LogRecord, formatter: logging.Formatter) -> str:
         raise
     except BaseException as error:  # a plugin's formatter may do anything
         return render_barely(record, formatter, error)
-    return text if isinstance(text, str) else render_barely(record, formatter, wrong_type(text))
+    return text if type(text) is str else as_text(text, record, formatter)
 
 
 def render_barely(record: logging.LogRecord, formatter: logging.Formatter, fault: BaseException) -> str:
@@ -58,9 +58,15 @@ def render_barely(record: logging.LogRecord, formatter: logging.Formatter, fault
     return bare
 
 
-def wrong_type(text: object) -> Fault:
-    """Return what is wrong with a formatter that returned that."""
-    return Fault(f"returned {type(text).__name__}")
+def as_text(made: object, record: logging.LogRecord, formatter: logging.Formatter) -> str:
+    """Return what a formatter made if that is a text; what else it may be is a fault, as one that it raises would be.
+
+    >>> as_text("hello", logging.makeLogRecord({}), _BARE)
+    'hello'
+    """
+    if isinstance(made, str):
+        return made
+    return render_barely(record, formatter, Fault(f"returned {type(made).__name__}"))
 
 
 def shows_exception(artifact: Artifact | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
 
@@ -87,8 +86,6 @@ def complog_trace_context() -> Mapping[str, object] | None:
 
 def render_rank(record: LogRecord) -> str:
     """Return the rank as the line shows it, "" outside of an initialised process group."""
-    if "torch.distributed" not in sys.modules:  # the quickest answer, for programs without PyTorch
-        return ""
     rank = find_group_rank()
     return "" if rank is None else f"[rank{rank}]:"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import weakref
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ HIGHEST_RANK: Final = 999_999
 """The highest rank that may be named, so that a slip of the pen does not become a set of a billion numbers."""
 
 _ITEM: Final = r"(?a)(\d{1,9})(?:\s*-\s*(\d{1,9}))?"
+_c10d: Any = None
 _group: tuple[weakref.ref[Any] | None, int] = (None, 0)
 _wanted: frozenset[int] | None = None
 
@@ -79,24 +81,33 @@ def find_rank() -> int | None:
 
 def find_group_rank() -> int | None:
     """Return the rank in the default process group, None while there is none; torch is never imported for it."""
-    global _group
-    distributed = find_loaded("torch.distributed")
-    if distributed is None:
-        return None
+    if _c10d is None:
+        return _ask_rank() if "torch.distributed" in sys.modules else None
     try:
-        world = distributed.group.WORLD
-    except AttributeError:  # a PyTorch that was built without it has no groups
-        world = None
-    else:
-        if world is None:
-            return None
+        # asked for each line: PyTorch's public ways to the group are three calls deep
+        world = _c10d._world._default_pg
+    except AttributeError:  # a world per thread, as PyTorch's own tests have, or another PyTorch
+        return _ask_rank()
+    if world is None:
+        return None
     known, rank = _group
-    if world is not None and known is not None and known() is world:
-        return rank
-    if not distributed.is_available() or not distributed.is_initialized():
+    if known is None or known() is not world:
+        return _ask_rank(world)
+    return rank
+
+
+def _ask_rank(world: object = None) -> int | None:
+    global _c10d, _group
+    distributed = find_loaded("torch.distributed")
+    if distributed is None or not distributed.is_available():
+        return None
+    _c10d = find_loaded("torch.distributed.distributed_c10d")
+    if not distributed.is_initialized():
         return None
     rank = int(distributed.get_rank())
-    if world is not None:
+    try:
         # asking costs as much as a third of a line, and a group's answer stays the same
         _group = (weakref.ref(world), rank)
+    except TypeError:  # no group, or the number that stands for one which this process has left
+        pass
     return rank

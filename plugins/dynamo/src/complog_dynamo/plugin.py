@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
 from typing import Final
@@ -50,8 +49,6 @@ def complog_trace_context() -> Mapping[str, object] | None:
 
 def render_trace_id(record: LogRecord) -> str:
     """Return what the line shows of the running compilation, "" outside of one."""
-    if "torch._guards" not in sys.modules:  # the quickest answer, for programs without PyTorch
-        return ""
     trace_id = current_trace_id()
     return "" if trace_id is None else f" [{trace_id}]"
 

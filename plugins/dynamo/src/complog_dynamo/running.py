@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 from complog_core import find_loaded
 
 _last: tuple[object, object, str] = (None, None, "")
+_local: threading.local | None = None
 
 
 def current_trace_id() -> str | None:
@@ -18,28 +20,44 @@ def current_trace_id() -> str | None:
     True
     """
     global _last
-    guards = find_loaded("torch._guards")
-    if guards is None:
-        return None
-    try:
-        # what CompileContext.try_get() returns, in a quarter of its time where there is none
-        context = guards._TLS.__dict__.get("compile_context")
-    except AttributeError:  # another PyTorch
-        return _write_id(guards.CompileContext.current_trace_id())
+    local = _local
+    if local is None:
+        if "torch._guards" not in sys.modules:
+            return None
+        local = _find_local()
+        if local is None:
+            return _ask_context()
+    # what CompileContext.try_get() returns, in a quarter of its time where there is none
+    context = local.__dict__.get("compile_context")
     if context is None:
         return None
     compile_id, attempt, text = _last
     # most records come in the compilation of the last one, and writing an id out costs as much as half a line
     if compile_id is None or compile_id is not context.compile_id or attempt != context.attempt:
-        trace_id = guards.CompileContext.current_trace_id()
+        trace_id = _ask_context()
         if trace_id is None:
             return None
-        text = str(trace_id)
+        text = trace_id
         _last = (context.compile_id, context.attempt, text)
     return text
 
 
-def _write_id(trace_id: object) -> str | None:
+def _find_local() -> threading.local | None:
+    """Return, and remember, where PyTorch keeps the running compilation; None where it is not there yet, or elsewhere.
+
+    It is asked for each line, so that looking for its module costs too much.
+    """
+    global _local
+    guards = find_loaded("torch._guards")
+    local = getattr(guards, "_TLS", None)
+    if isinstance(local, threading.local):
+        _local = local
+    return _local
+
+
+def _ask_context() -> str | None:
+    guards = find_loaded("torch._guards")
+    trace_id = None if guards is None else guards.CompileContext.current_trace_id()
     return None if trace_id is None else str(trace_id)
 
 
