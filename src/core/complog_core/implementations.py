@@ -1,4 +1,4 @@
-"""The hooks that a module or object implements, found and checked through pluggy, as plain functions."""
+"""The hooks that a module or object implements, found by pluggy's marks and checked by pluggy, as plain functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from . import hookspecs
 from .faults import Fault
 from .hookspecs import PROJECT
 
-HOOKS: Final = tuple(name for name in vars(hookspecs) if name.startswith(f"{PROJECT}_"))
+_PREFIX: Final = f"{PROJECT}_"
+_MARK: Final = f"{PROJECT}_impl"  # as pluggy calls the attribute that a marker sets
+
+HOOKS: Final = tuple(name for name in vars(hookspecs) if name.startswith(_PREFIX))
 """The names of all hooks."""
 
 Implementations = Mapping[str, tuple[Callable[..., Any], ...]]
@@ -46,7 +49,7 @@ class _Manager(pluggy.PluginManager):
         if isinstance(plugin, ModuleType):
             value = vars(plugin).get(name)
             if isinstance(value, _NEVER_MARKED) or (
-                isinstance(value, FunctionType) and f"{PROJECT}_impl" not in vars(value)
+                isinstance(value, FunctionType) and _MARK not in vars(value)
             ):
                 return None
         return super().parse_hookimpl_opts(plugin, name)
@@ -66,6 +69,9 @@ def find_implementations(obj: object, label: str) -> Implementations:
     >>> [function() for function in find_implementations(Names(), "Names")["complog_env_vars"]]
     [['MYLIB_LOGS']]
     """
+    plain = _read_plain_module(obj) if type(obj) is ModuleType else None
+    if plain is not None:
+        return plain
     # one manager each: what one object's __eq__ or failed registration does reaches no other plugin
     manager = _Manager()
     marked: dict[str, object] = {}
@@ -94,13 +100,42 @@ def find_implementations(obj: object, label: str) -> Implementations:
     }
 
 
+def _read_plain_module(module: ModuleType) -> Implementations | None:
+    """Return what `module` implements if it is as nearly all are, None where pluggy has to look at it.
+
+    Those have marked functions that take exactly what the specification has. Pluggy would find nothing more in them,
+    and take longer over it than importing them does.
+    """
+    found: dict[str, list[Callable[..., Any]]] = {}
+    for name, value in vars(module).items():
+        options = vars(value).get(_MARK) if type(value) is FunctionType else None
+        if options is None:
+            if name.startswith(_PREFIX) or name == "__dir__":
+                return None
+            if type(value) is not FunctionType and hasattr(type(value), "__get__"):
+                return None  # a function of another kind, which may be marked
+            continue
+        hook = options.get("specname") or name
+        if hook not in HOOKS or options.get("wrapper") or options.get("hookwrapper"):
+            return None
+        if not _names_exactly(value, _parameters(hook)):
+            return None
+        found.setdefault(hook, []).append(value)
+    for functions in found.values():
+        if len(functions) > 1:
+            functions.sort(key=find_place)
+            if len(set(map(find_place, functions))) < len(functions):
+                return None  # their order is pluggy's to say
+    return {hook: tuple(found[hook]) for hook in HOOKS if hook in found}
+
+
 def find_place(function: Callable[..., Any]) -> int:
     """Return where an implementation stands among those of all plugins: -1 for tryfirst, 1 for trylast, else 0.
 
     >>> find_place(hookspecs.hookimpl(trylast=True)(lambda: []))
     1
     """
-    options = getattr(function, f"{PROJECT}_impl", None)
+    options = getattr(function, _MARK, None)
     return options["trylast"] - options["tryfirst"] if isinstance(options, dict) else 0
 
 
@@ -118,7 +153,7 @@ def show_specification(hook: str) -> str:
 
 
 def _refuse_unmarked(obj: object, name: str) -> None:
-    if not name.startswith(f"{PROJECT}_"):
+    if not name.startswith(_PREFIX):
         return
     import inspect
 
@@ -152,6 +187,12 @@ def _explain(error: pluggy.PluginValidationError, marked: Mapping[str, object]) 
     return Fault(text, marked.get(hook))
 
 
+def _parameters(hook: str) -> tuple[str, ...]:
+    specification = getattr(hookspecs, hook).__code__
+    names: tuple[str, ...] = specification.co_varnames[: specification.co_argcount]
+    return names
+
+
 def _names_exactly(function: object, known: tuple[str, ...]) -> bool:
     # most are plain functions that take what the specification has; inspect takes its time to see that
     if type(function) is not FunctionType or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
@@ -162,8 +203,7 @@ def _names_exactly(function: object, known: tuple[str, ...]) -> bool:
 
 
 def _make_plain(hook: str, function: Callable[..., Any], obj: object) -> Callable[..., Any]:
-    specification = getattr(hookspecs, hook).__code__
-    known = specification.co_varnames[: specification.co_argcount]
+    known = _parameters(hook)
     if _names_exactly(function, known):
         return function
     import inspect
@@ -191,5 +231,5 @@ def _make_plain(hook: str, function: Callable[..., Any], obj: object) -> Callabl
     def call(**arguments: Any) -> Any:
         return function(*[arguments[name] for name in positional], **{name: arguments[name] for name in by_name})
 
-    setattr(call, f"{PROJECT}_impl", getattr(function, f"{PROJECT}_impl", None))
+    setattr(call, _MARK, getattr(function, _MARK, None))
     return call
