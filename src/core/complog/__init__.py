@@ -22,7 +22,6 @@ from complog_core import (
     GlogFormatter,
     HelpRequested,
     Keyword,
-    LazyString,
     LogState,
     LogSystem,
     OutputError,
@@ -37,22 +36,22 @@ from complog_core import (
     __version__,
     find_launcher_rank,
     find_loaded,
-    hide_warnings,
     hookimpl,
     settle_message,
     warn,
     warn_once,
-    warning_once,
 )
 from complog_core import startup as _startup
 
 from ._default import default_system, start
 
 if TYPE_CHECKING:
-    DEFAULT_LOGGING: dict[str, Any]
+    from complog_core import LazyString, hide_warnings, warning_once
 
-set_logs = default_system.set_logs
-logs = default_system.logs
+    DEFAULT_LOGGING: dict[str, Any]
+    set_logs = default_system.set_logs
+    logs = default_system.logs
+
 init_logs = default_system.init_logs
 current_state = default_system.current_state
 is_enabled = default_system.is_enabled
@@ -77,7 +76,18 @@ def __getattr__(name: str) -> Any:
         from .known import default_logging
 
         return default_logging(default_system.registry.names())
+    # what many programs never use is made, or imported, at its first use
+    if name in ("set_logs", "logs"):
+        return globals().setdefault(name, getattr(default_system, name))
+    if name in ("LazyString", "hide_warnings", "warning_once"):
+        import complog_core
+
+        return globals().setdefault(name, getattr(complog_core, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

@@ -3,6 +3,8 @@
 Plugins import their vocabulary from this package; `complog` assembles the default system from it.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .errors import (
     ComplogError,
     FormatError,
@@ -15,7 +17,6 @@ from .errors import (
 from .formatters import GlogFormatter
 from .hookspecs import hookimpl
 from .launcher import find_launcher_rank
-from .lazy import LazyString, hide_warnings, warning_once
 from .model import (
     OFF,
     Artifact,
@@ -35,7 +36,24 @@ from .report import warn
 from .system import LogSystem
 from .version import VERSION
 
+if TYPE_CHECKING:
+    from .lazy import LazyString, hide_warnings, warning_once
+
 __version__ = VERSION
+
+
+def __getattr__(name: str) -> Any:
+    # what many programs never use is imported at its first use
+    if name in ("LazyString", "hide_warnings", "warning_once"):
+        from . import lazy
+
+        return globals().setdefault(name, getattr(lazy, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "OFF",

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from .environment import convert
 from .errors import HelpRequested, SettingsError
-from .model import OFF, Keyword, Setting
+from .model import OFF, Keyword, Request, Setting
 from .registry import Registry
 from .resolve import Resolution, World, is_module, resolve
 from .settings import parse, parse_level
 from .values import NamedTuple
 
 _ON: Final = 10
-
-
-class Request(NamedTuple):
-    """What the API asked for last: settings in order, and the values of contributed keywords.
-
-    `made` tells that somebody did ask, be it for nothing: what a parent process handed down does not count then.
-    """
-
-    settings: tuple[Setting, ...] = ()
-    keywords: Mapping[str, Any] = MappingProxyType({})
-    made: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.settings or self.keywords)
 
 
 class Arguments(NamedTuple):

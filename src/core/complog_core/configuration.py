@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from .arguments import Request
 from .assembly import Assembly
 from .contributions import read_contribution
 from .describing import make_describer
@@ -18,7 +17,7 @@ from .faults import note_fault, note_fault_of, remember_owners
 from .files import FileOutput
 from .formatters import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
-from .model import Artifact, Field, LogState, Outputs, PluginInfo, Source
+from .model import Artifact, Field, LogState, Outputs, PluginInfo, Request, Source
 from .registry import Registry
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve, set_above
 from .values import NamedTuple

@@ -10,7 +10,6 @@ from typing import Final
 
 from . import ownership
 from .apply import Applier
-from .arguments import Request
 from .assembler import Assembler
 from .assembly import Assembly, Hook
 from .configuration import Configuration, Outlets, configure
@@ -18,7 +17,7 @@ from .environment import Texts, read_outputs, read_texts
 from .errors import HelpRequested, SettingsError
 from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
-from .model import LogState, Setting
+from .model import LogState, Request, Setting
 from .modules import module_exists
 from .observers import Observers
 from .planning import Planner

@@ -11,13 +11,12 @@ from typing import Final
 
 from . import ownership, report
 from .apply import set_levels
-from .arguments import Request
 from .assembly import Assembly
 from .configuration import Configuration, gather
 from .configurator import Configurator
 from .environment import Texts
 from .errors import HelpRequested
-from .model import Artifact, LogState, Setting
+from .model import Artifact, LogState, Request, Setting
 from .registry import Item
 from .telling import join_problems, tell, tell_at_exit
 

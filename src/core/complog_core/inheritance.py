@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .arguments import Request
 from .environment import convert, name_inherited
 from .errors import SettingsError
-from .model import OFF, Keyword, Setting
+from .model import OFF, Keyword, Request, Setting
 from .rendering import warn_once
 
 

@@ -123,6 +123,20 @@ class Setting(NamedTuple):
     source: str = "set_logs"
 
 
+class Request(NamedTuple):
+    """What the API asked for last: settings in order, and the values of contributed keywords.
+
+    `made` tells that somebody did ask, be it for nothing: what a parent process handed down does not count then.
+    """
+
+    settings: tuple[Setting, ...] = ()
+    keywords: Mapping[str, Any] = _NOTHING
+    made: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.settings or self.keywords)
+
+
 class Outputs(NamedTuple):
     """Where records go: `path` of the file (None: none), `format` (None: the default line), whether to the console.
 

@@ -6,11 +6,10 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import ownership, report
 from .apply import set_levels
-from .arguments import Arguments, Request, read_arguments
 from .assembler import release_modules
 from .assembly import Assembly
 from .configuration import gather
@@ -20,12 +19,16 @@ from .engine import Engine
 from .environment import hand_down, name_inherited
 from .errors import SettingsError
 from .loading import Plugin
-from .model import Artifact, Component, Keyword, LogState, PluginInfo
+from .model import Artifact, Component, Keyword, LogState, PluginInfo, Request
 from .registry import Item, Registry
 from .sources import with_news
-from .stubs import set_logs_doc, set_logs_signature
 from .telling import why_names_wait
-from .texts import help_text, unknown_name
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from .arguments import Arguments
+    from .functions import Functions
 
 
 class LogSystem(Engine):
@@ -53,13 +56,12 @@ class LogSystem(Engine):
         super().__init__(prefix, group, plugins)
         self._told_ignored = False
         self._handed_down: str | None = None
-        self._bind_functions()
+        self._functions: Functions = {}
 
-    def _bind_functions(self) -> None:
-        # functions of their own, since a bound method cannot carry the signature of one system
-        change, during = self._set_logs, self._logs
+    if TYPE_CHECKING:
 
         def set_logs(
+            self,
             settings: str | None = None,
             /,
             *,
@@ -67,11 +69,10 @@ class LogSystem(Engine):
             modules: Mapping[str, int | str | bool | None] | None = None,
             inherit: bool = False,
             **names: Any,
-        ) -> None:
-            change(Arguments(settings, all, modules, names), inherit)
+        ) -> None: ...
 
-        @contextmanager
         def logs(
+            self,
             settings: str | None = None,
             /,
             *,
@@ -79,20 +80,29 @@ class LogSystem(Engine):
             modules: Mapping[str, int | str | bool | None] | None = None,
             inherit: bool = False,
             **names: Any,
-        ) -> Iterator[LogState]:
-            """Do what `set_logs` does for the length of a with block, then put the exact previous state back."""
-            with during(Arguments(settings, all, modules, names), inherit) as state:
-                yield state
+        ) -> AbstractContextManager[LogState]: ...
 
-        self.set_logs = set_logs
-        self.logs = logs
+    else:
+        # made at their first use: their texts cost a tenth of an import that may never call them
+        set_logs = property(lambda self: self._make_functions()["set_logs"])
+        logs = property(lambda self: self._make_functions()["logs"])
+
+    def _make_functions(self) -> Functions:
+        if not self._functions:
+            from .functions import make_functions
+
+            with self._lock:
+                self._functions = self._functions or make_functions(self._set_logs, self._logs)
+            # only now, so that whoever changes the assembly meanwhile finds them
+            if self._assembly is not None:
+                self.refresh_texts(self._assembly)
+        return self._functions
 
     def refresh_texts(self, assembly: Assembly) -> None:
-        registry, keywords = assembly.registry, assembly.keywords
-        signature = set_logs_signature(registry, keywords)
-        self.set_logs.__doc__ = set_logs_doc(registry, keywords, prefix=self.prefix)
-        vars(self.set_logs)["__signature__"] = signature
-        vars(self.logs)["__signature__"] = signature.replace(return_annotation="ContextManager[LogState]")
+        if self._functions:
+            from .functions import describe_functions
+
+            describe_functions(self._functions, assembly.registry, assembly.keywords, prefix=self.prefix)
 
     # -- settings
 
@@ -131,6 +141,8 @@ class LogSystem(Engine):
         return True
 
     def _read(self, arguments: Arguments, assembly: Assembly) -> Request:
+        from .arguments import read_arguments
+
         world = self.world(assembly, may_wait=False)
         return read_arguments(arguments, assembly.registry, assembly.keywords_by_name, world, self.help_page)
 
@@ -261,6 +273,8 @@ class LogSystem(Engine):
         return self.help_page(verbose)
 
     def help_page(self, verbose: bool) -> str:
+        from .texts import help_text
+
         assembly = self.load()
         return help_text(
             assembly.registry,
@@ -274,6 +288,8 @@ class LogSystem(Engine):
         )
 
     def explain_unknown(self, name: str) -> str:
+        from .texts import unknown_name
+
         assembly = self.load()
         provider = self.provider_of(name)
         text = unknown_name(name, assembly.registry, assembly.keywords, prefix=self.prefix, provider=provider)

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from complog_core import LogState, Setting
-from complog_core.arguments import Request
+from complog_core.model import Request
 
 
 class StateExchange:
