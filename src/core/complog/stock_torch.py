@@ -9,7 +9,6 @@ from importlib.util import find_spec
 
 from complog_core import LogSystem, Setting, report
 from complog_core.modules import is_importing, module_exists
-from complog_core.settings import parse
 
 FIX = "pip install complog-torch"
 
@@ -53,6 +52,8 @@ def is_known_to_torch(setting: Setting) -> bool:
 
 def warn_of_refusals(system: LogSystem, reason: str) -> None:
     """Warn if TORCH_LOGS holds what PyTorch, which reads it too, will refuse: others' names, complog's own forms."""
+    from complog_core.settings import parse
+
     refused = []
     for setting in parse(os.environ.get("TORCH_LOGS", "")).settings:
         owners = [owner.distribution for entry in system.registry.lookup(setting.name) for owner in entry.owners]

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .assembly import Assembly
 from .contributions import read_contribution
@@ -14,13 +14,15 @@ from .describing import make_describer
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
-from .files import FileOutput
 from .formatters import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Request, Source
 from .registry import Registry
 from .resolve import DEFAULT_LEVEL, Resolution, World, by_spelling, resolve, set_above
 from .values import NamedTuple
+
+if TYPE_CHECKING:
+    from .files import FileOutput
 
 Checked = dict[tuple[str, Callable[..., object]], tuple[Any, ...]]
 """What the hooks gave last, which has been checked."""
@@ -205,6 +207,8 @@ class Outlets:
     def _open(self, template: str, current: Pipeline) -> FileOutput:
         if current.file is not None and current.file.template == template:
             return current.file
+        from .files import FileOutput  # most programs write none
+
         return FileOutput(template, variable=self.out_variable)
 
     def _gather(

@@ -19,10 +19,9 @@ from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
 from .model import LogState, Request, Setting
 from .modules import module_exists
-from .observers import Observers
 from .planning import Planner
 from .resolve import World
-from .telling import why_names_wait
+from .telling import Observers, why_names_wait
 from .trace import Trace
 from .values import NamedTuple
 

@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from .marks import identify
 from .values import NamedTuple
 
 PATIENCE: Final = 1.0
@@ -69,6 +68,8 @@ def move(opened: Opened, descriptor: int) -> Opened:
 
 
 def _stand_for(descriptor: int, device: int, inode: int) -> Opened:
+    from .marks import identify  # only files need it
+
     ask = identify(descriptor)
     return Opened(descriptor, device, inode, ask, ask())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -159,8 +160,8 @@ def _identify(distribution: Any) -> tuple[str | None, str | None]:
             text = str(distribution.read_text(file) or "")
         except Exception:
             text = ""  # not UTF-8, or not readable
-        for line in text.splitlines():
-            if not line.strip():
+        for line in io.StringIO(text):
+            if not line.strip() or ("name" in headers and "version" in headers):
                 break
             key, colon, value = line.partition(":")
             if colon and value.strip():

@@ -8,7 +8,6 @@ from typing import Any, Final
 from .errors import HelpRequested
 from .faults import describe
 from .model import Keyword, Outputs, Setting
-from .settings import parse
 from .values import NamedTuple
 
 _SWITCH: Final = {
@@ -55,6 +54,8 @@ def parse_texts(texts: Texts, help_page: Callable[[bool], str]) -> tuple[tuple[S
 
     Raises HelpRequested with the page where a text asks for help.
     """
+    from .settings import parse  # most programs set none
+
     settings: list[Setting] = []
     problems: list[tuple[str, str]] = []
     for variable, text in texts.texts:

@@ -21,8 +21,8 @@ from .descriptors import (
     send_line,
 )
 from .errors import OutputError
-from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 from .pace import Pace
+from .startup import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 

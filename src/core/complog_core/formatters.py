@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from .errors import FormatError
 from .faults import Fault, describe, note_fault_of
-from .percent import PercentFormatter, check_format, list_formats, nearest_text
 from .rendering import HeedingFormatter, hide_exception, shows_exception, warn_once
 
 if TYPE_CHECKING:
     FieldValue = Callable[[logging.LogRecord], str]
 
     from .model import Artifact, Field
+    from .percent import PercentFormatter
 
 _LETTERS: Final = {"DEBUG": "V", "INFO": "I", "WARNING": "W", "ERROR": "E", "CRITICAL": "C"}
 _MOST_REMEMBERED: Final = 1024
@@ -206,6 +206,8 @@ class GlogFormatter(logging.Formatter):
             return self._customs[fmt]
         except KeyError:
             pass
+        from .percent import PercentFormatter
+
         custom = None
         try:
             custom = PercentFormatter(fmt, self.prefix)
@@ -282,6 +284,8 @@ def make_formatter(
     if name in factories:
         made = _call_factory(name, factories[name], fields, artifacts, find_components)
         return made if type(made) is GlogFormatter else HeedingFormatter(made, artifacts)
+    from .percent import PercentFormatter, check_format, list_formats, nearest_text
+
     if "%(" in fmt:
         problems = check_format(fmt)
         if problems:

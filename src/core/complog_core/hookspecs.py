@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .model import Artifact, Component, Field, Keyword, LogState, Outputs, RecordDescriber, TraceRecord
 
 PROJECT: Final = "complog"
+VERSION: Final = "0.1.0"
 
 hookspec: Final = pluggy.HookspecMarker(PROJECT)
 hookimpl: Final = pluggy.HookimplMarker(PROJECT)

@@ -48,9 +48,7 @@ class _Manager(pluggy.PluginManager):
             return None
         if isinstance(plugin, ModuleType):
             value = vars(plugin).get(name)
-            if isinstance(value, _NEVER_MARKED) or (
-                isinstance(value, FunctionType) and _MARK not in vars(value)
-            ):
+            if isinstance(value, _NEVER_MARKED) or (isinstance(value, FunctionType) and _MARK not in vars(value)):
                 return None
         return super().parse_hookimpl_opts(plugin, name)
 
@@ -110,7 +108,7 @@ def _read_plain_module(module: ModuleType) -> Implementations | None:
     for name, value in vars(module).items():
         options = vars(value).get(_MARK) if type(value) is FunctionType else None
         if options is None:
-            if name.startswith(_PREFIX) or name == "__dir__":
+            if name == "__dir__" or name in HOOKS or (name.startswith(_PREFIX) and type(value) is FunctionType):
                 return None
             if type(value) is not FunctionType and hasattr(type(value), "__get__"):
                 return None  # a function of another kind, which may be marked

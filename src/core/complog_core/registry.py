@@ -67,6 +67,11 @@ class Entry(NamedTuple):
         return self.item.description
 
 
+def _order(entry: Entry) -> tuple[bool, str, str]:
+    item, owners = entry
+    return (isinstance(item, Artifact), item.name, f"{owners[0].family}/{item.name}")
+
+
 class Registry(NamedTuple):
     """The names of one system; `Registry.build` makes it from contributions, lookups never change it.
 
@@ -92,14 +97,16 @@ class Registry(NamedTuple):
                 merged[slot] = Entry(item, (owner,))
             elif owner not in known.owners:
                 merged[slot] = Entry(known.item, (*known.owners, owner))
-        entries = tuple(sorted(merged.values(), key=lambda entry: (entry.kind == "artifact", entry.name, entry.key)))
+        entries = tuple(sorted(merged.values(), key=_order))
         by_spelling: dict[str, tuple[Entry, ...]] = {}
         loggers: dict[str, tuple[Entry, ...]] = {}
         for entry in entries:
-            for spelling in (entry.name, *entry.spellings):
+            item, owners = entry
+            # as a dict, since owners may be of one family
+            for spelling in dict.fromkeys((item.name, *[f"{owner.family}/{item.name}" for owner in owners])):
                 by_spelling[spelling] = (*by_spelling.get(spelling, ()), entry)
-            if isinstance(entry.item, Component):
-                for logger in entry.item.loggers:
+            if isinstance(item, Component):
+                for logger in item.loggers:
                     loggers[logger] = (*loggers.get(logger, ()), entry)
         top_level = tuple(name for name in loggers if nearest_above(parent_of(name), loggers) is None)
         return Registry(entries, MappingProxyType(by_spelling), MappingProxyType(loggers), top_level)
