@@ -13,8 +13,9 @@ from tests.support.systems import SystemFactory, make_names
 
 from complog_core import hookspecs
 from complog_core.contributions import Fault
-from complog_core.hookspecs import hookimpl
-from complog_core.implementations import HOOKS, find_implementations, show_specification
+from complog_core.hookspecs import HOOKS, hookimpl
+from complog_core.implementations import find_implementations
+from complog_core.registration import show_specification
 
 
 def make_module(source: str) -> types.ModuleType:

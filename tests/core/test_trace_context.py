@@ -14,7 +14,8 @@ from tests.support.traces import file_of, make_trace, read_all, read_file
 
 from complog_core import report
 from complog_core.contributions import Fault, read_contribution
-from complog_core.implementations import HOOKS, show_specification
+from complog_core.hookspecs import HOOKS
+from complog_core.registration import show_specification
 from complog_core.trace import Trace
 
 

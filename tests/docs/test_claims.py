@@ -17,7 +17,7 @@ import complog.testing
 import complog_core
 import complog_otel
 import complog_torch
-from complog_core.implementations import HOOKS
+from complog_core.hookspecs import HOOKS
 from complog_core.settings import parse
 from complog_core.trace_settings import read_trace_settings
 

@@ -1,4 +1,4 @@
-"""Raw descriptors: opening for appending, writing whole records, telling a moved file, and renewal after a fork."""
+"""Raw descriptors: writing whole records, and the renewal of those who do after a fork."""
 
 from __future__ import annotations
 
@@ -8,100 +8,14 @@ import stat
 import threading
 import time
 import weakref
-from collections.abc import Callable
 from typing import Final, Protocol
-
-from .values import NamedTuple
 
 PATIENCE: Final = 1.0
 """Seconds that one record waits, in total, for a non-blocking descriptor that takes no more."""
 
-_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-_PLAIN: Final = getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 _CAN_GATHER: Final = hasattr(os, "writev")
 SURELY_WHOLE: Final = 512
 """Bytes that POSIX lets a pipe take at once everywhere."""
-
-
-class Opened(NamedTuple):
-    """A descriptor and what it stood for when it was opened: somebody may close it, or reuse its number.
-
-    `identity` is what `identify()` answers as long as it still stands for that.
-    """
-
-    descriptor: int
-    device: int
-    inode: int
-    identify: Callable[[], object]
-    identity: object
-
-
-def open_for_appending(path: str, *, wait: bool) -> Opened:
-    """Open, or create, a file; raises OSError or ValueError. `wait` allows a FIFO to wait for its reader.
-
-    The descriptor is never 0, 1 or 2: in a program that closed one of those, everybody's output would go there.
-    """
-    nonblocking = 0 if wait else getattr(os, "O_NONBLOCK", 0)
-    descriptor = os.open(path, _APPEND | _PLAIN | nonblocking, 0o666)
-    try:
-        if nonblocking:
-            os.set_blocking(descriptor, True)
-        if descriptor <= 2 and os.name == "posix":
-            import fcntl
-
-            low, descriptor = descriptor, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-            os.close(low)
-        about = os.fstat(descriptor)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return _stand_for(descriptor, about.st_dev, about.st_ino)
-
-
-def move(opened: Opened, descriptor: int) -> Opened:
-    """Give what was opened another descriptor, instead of what that stands for now; raises OSError."""
-    try:
-        os.dup2(opened.descriptor, descriptor, inheritable=False)
-    finally:
-        os.close(opened.descriptor)
-    return _stand_for(descriptor, opened.device, opened.inode)
-
-
-def _stand_for(descriptor: int, device: int, inode: int) -> Opened:
-    from .marks import identify  # only files need it
-
-    ask = identify(descriptor)
-    return Opened(descriptor, device, inode, ask, ask())
-
-
-def is_own(opened: Opened) -> bool:
-    """Return whether the descriptor still stands for what was opened."""
-    try:
-        return opened.identify() == opened.identity
-    except OSError:
-        return False
-
-
-def leads_to(path: str, opened: Opened) -> bool:
-    """Return whether the path still leads to what was opened, as it does not once that was moved or removed."""
-    if os.name == "nt":  # an open file cannot be moved there
-        return True
-    try:
-        about = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:  # the way there may be barred since; the descriptor is as good as before
-        return True
-    return about.st_dev == opened.device and about.st_ino == opened.inode
-
-
-def let_go(opened: Opened) -> None:
-    """Close the descriptor, unless it is somebody else's by now."""
-    if is_own(opened):
-        try:
-            os.close(opened.descriptor)
-        except OSError:
-            pass  # a delayed write error; nothing is left to retry
 
 
 def send_line(descriptor: int, line: bytes, *, torn: bool, sent: int = 0) -> tuple[OSError | None, bool]:

@@ -9,18 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from . import report
-from .descriptors import (
-    SURELY_WHOLE,
-    Opened,
-    is_own,
-    leads_to,
-    let_go,
-    move,
-    open_for_appending,
-    renew_after_fork,
-    send_line,
-)
+from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
 from .errors import OutputError
+from .opened import Opened, is_own, leads_to, let_go, move, open_for_appending
 from .pace import Pace
 from .startup import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Final, TextIO
 
 import pluggy
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from .model import Artifact, Component, Field, Keyword, LogState, Outputs, RecordDescriber, TraceRecord
 
 PROJECT: Final = "complog"
 VERSION: Final = "0.1.0"
+PREFIX: Final = f"{PROJECT}_"
+MARK: Final = f"{PROJECT}_impl"
+"""The attribute that pluggy's marker sets."""
+_VARIADIC: Final = 0x4 | 0x8  # as inspect, which programs can do without, has them
 
 hookspec: Final = pluggy.HookspecMarker(PROJECT)
 hookimpl: Final = pluggy.HookimplMarker(PROJECT)
@@ -160,3 +167,30 @@ STATIC_HOOKS: Final = (
     "complog_env_vars",
 )
 """Hooks whose contribution is collected once, when the plugin is loaded."""
+
+HOOKS: Final = tuple(name for name in list(globals()) if name.startswith(PREFIX))
+"""The names of all hooks."""
+
+
+def parameters_of(hook: str) -> tuple[str, ...]:
+    """Return the names of the arguments that a hook is called with.
+
+    >>> parameters_of("complog_handlers")
+    ('outputs', 'describer')
+    """
+    code: CodeType = globals()[hook].__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def takes_exactly(function: object, hook: str) -> bool:
+    """Return whether this is a plain function that takes what the specification has, as most are.
+
+    >>> takes_exactly(complog_env_vars, "complog_env_vars"), takes_exactly(lambda outputs: [], "complog_env_vars")
+    (True, False)
+    """
+    # inspect takes its time to see that
+    if type(function) is not FunctionType or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
+        return False
+    code = function.__code__
+    plain = not (code.co_flags & _VARIADIC or code.co_posonlyargcount or code.co_kwonlyargcount)
+    return plain and sorted(code.co_varnames[: code.co_argcount]) == sorted(parameters_of(hook))

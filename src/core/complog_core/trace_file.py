@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from .descriptors import Opened, let_go, open_for_appending
+from .opened import Opened, let_go, open_for_appending
 
 FILE_PREFIX: Final = "dedicated_log_torch_trace_"
 """What the names of all trace files begin with; readers look for it."""
