@@ -64,7 +64,7 @@ def check_component(item: object) -> None:
         raise ValueError("it has no loggers")
     for logger in item.loggers:
         _check_type(logger, str, "a logger")
-        if not all(part.split() == [part] for part in logger.split(".")):
+        if logger.split() != [logger] or "" in logger.split("."):
             raise ValueError(f"{logger!r} is not the name of a logger")
         if logger == "root":
             raise ValueError("'root' is the root logger, which no component may have")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .arguments import Arguments
 from .stubs import set_logs_doc, set_logs_signature
@@ -13,6 +13,37 @@ if TYPE_CHECKING:
     from .model import LogState
     from .registry import Registry
     from .wording import Keywords
+
+
+class SetLogs(Protocol):
+    """`set_logs`, as type checkers see it; `complog stub` writes one that knows the registered names."""
+
+    def __call__(
+        self,
+        settings: str | None = None,
+        /,
+        *,
+        all: int | str | None = None,
+        modules: Mapping[str, int | str | bool | None] | None = None,
+        inherit: bool = False,
+        **names: Any,
+    ) -> None: ...
+
+
+class Logs(Protocol):
+    """`logs`, as type checkers see it."""
+
+    def __call__(
+        self,
+        settings: str | None = None,
+        /,
+        *,
+        all: int | str | None = None,
+        modules: Mapping[str, int | str | bool | None] | None = None,
+        inherit: bool = False,
+        **names: Any,
+    ) -> AbstractContextManager[LogState]: ...
+
 
 Change = Callable[[Arguments, bool], None]
 During = Callable[[Arguments, bool], AbstractContextManager["LogState"]]

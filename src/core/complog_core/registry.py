@@ -35,6 +35,8 @@ def check_name(name: object) -> None:
 def _is_name(text: str) -> bool:
     # what [A-Za-z_][\w.]* matches, without compiling a pattern at every start
     begins = text[:1] == "_" or (text[:1].isascii() and text[:1].isalpha())
+    if text.isascii():  # as nearly all are, and looking at each letter takes longer
+        return begins and text.replace(".", "_").isidentifier()
     return begins and all(letter.isalnum() or letter in "_." for letter in text)
 
 

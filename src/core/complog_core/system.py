@@ -24,10 +24,8 @@ from .registry import Item, Registry
 from .telling import why_names_wait
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from .arguments import Arguments
-    from .functions import Functions
+    from .functions import Functions, Logs, SetLogs
 
 
 class LogSystem(Engine):
@@ -58,29 +56,8 @@ class LogSystem(Engine):
         self._functions: Functions = {}
 
     if TYPE_CHECKING:
-
-        def set_logs(
-            self,
-            settings: str | None = None,
-            /,
-            *,
-            all: int | str | None = None,
-            modules: Mapping[str, int | str | bool | None] | None = None,
-            inherit: bool = False,
-            **names: Any,
-        ) -> None: ...
-
-        def logs(
-            self,
-            settings: str | None = None,
-            /,
-            *,
-            all: int | str | None = None,
-            modules: Mapping[str, int | str | bool | None] | None = None,
-            inherit: bool = False,
-            **names: Any,
-        ) -> AbstractContextManager[LogState]: ...
-
+        set_logs: SetLogs
+        logs: Logs
     else:
         # made at their first use: their texts cost a tenth of an import that may never call them
         set_logs = property(lambda self: self._make_functions()["set_logs"])
