@@ -8,6 +8,7 @@ from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
+import pluggy
 import pytest
 from tests.support.systems import SystemFactory, make_names
 
@@ -30,6 +31,26 @@ def find_fault(source: str) -> str:
     text = str(caught.value)
     assert "\n" not in text
     return text
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"tryfirst": True}, {"trylast": True, "specname": "complog_filters"}, {"wrapper": True}]
+)
+def test_marks_are_those_of_pluggys_markers(options: dict[str, Any]) -> None:
+    def mine() -> None: ...
+
+    def theirs() -> None: ...
+
+    pluggy.HookimplMarker(hookspecs.PROJECT)(**options)(theirs)
+    assert hookimpl(**options)(mine) is mine
+    assert vars(mine) == vars(theirs)
+    pluggy.HookspecMarker(hookspecs.PROJECT)(theirs)
+    assert vars(hookspecs.hookspec(mine)) == vars(theirs)
+
+
+def test_plugin_may_mark_with_pluggys_own_marker() -> None:
+    module = make_module("import pluggy\n@pluggy.HookimplMarker('complog')\ndef complog_env_vars(): return ['X']")
+    assert find_implementations(module, "m") == {"complog_env_vars": (module.complog_env_vars,)}
 
 
 def test_every_specified_hook_is_known_and_worded() -> None:

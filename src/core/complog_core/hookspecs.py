@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Final, TextIO
 
-import pluggy
-
 if TYPE_CHECKING:
     from types import CodeType
+
+    import pluggy
 
     from .model import Artifact, Component, Field, Keyword, LogState, Outputs, RecordDescriber, TraceRecord
 
@@ -21,9 +21,43 @@ MARK: Final = f"{PROJECT}_impl"
 """The attribute that pluggy's marker sets."""
 _VARIADIC: Final = 0x4 | 0x8  # as inspect, which programs can do without, has them
 
-hookspec: Final = pluggy.HookspecMarker(PROJECT)
-hookimpl: Final = pluggy.HookimplMarker(PROJECT)
-"""Marks a function of a plugin as the implementation of the hook of the same name."""
+if TYPE_CHECKING:
+    hookspec: Final = pluggy.HookspecMarker(PROJECT)
+    hookimpl: Final = pluggy.HookimplMarker(PROJECT)
+else:
+    # what pluggy's markers do, which work as well: importing it takes a sixth of all that complog needs, and only
+    # plugins that are no plain modules are given to it
+
+    def hookspec(function):
+        options = {"firstresult": False, "historic": False, "warn_on_impl": None, "warn_on_impl_args": None}
+        setattr(function, f"{PROJECT}_spec", options)
+        return function
+
+    def hookimpl(
+        function=None,
+        hookwrapper=False,
+        optionalhook=False,
+        tryfirst=False,
+        trylast=False,
+        specname=None,
+        wrapper=False,
+    ):
+        """Mark a function of a plugin as the implementation of the hook of the same name."""
+        options = {
+            "hookwrapper": hookwrapper,
+            "wrapper": wrapper,
+            "optionalhook": optionalhook,
+            "tryfirst": tryfirst,
+            "trylast": trylast,
+            "specname": specname,
+        }
+
+        def mark(function):
+            setattr(function, MARK, dict(options))
+            return function
+
+        return mark if function is None else mark(function)
+
 
 FormatterFactory = Callable[[], logging.Formatter]
 RecordFilter = Callable[[logging.LogRecord], "bool | logging.LogRecord"]
@@ -182,15 +216,17 @@ def parameters_of(hook: str) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def takes_exactly(function: object, hook: str) -> bool:
-    """Return whether this is a plain function that takes what the specification has, as most are.
+def read_parameters(function: object, hook: str) -> tuple[str, ...] | None:
+    """Return what a plain function takes of the specification's arguments, in any order; None for what is less plain.
 
-    >>> takes_exactly(complog_env_vars, "complog_env_vars"), takes_exactly(lambda outputs: [], "complog_env_vars")
-    (True, False)
+    >>> read_parameters(complog_env_vars, "complog_env_vars"), read_parameters(lambda other: [], "complog_env_vars")
+    ((), None)
     """
-    # inspect takes its time to see that
+    # most are like that; inspect takes its time to see it
     if type(function) is not FunctionType or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
-        return False
+        return None
     code = function.__code__
-    plain = not (code.co_flags & _VARIADIC or code.co_posonlyargcount or code.co_kwonlyargcount)
-    return plain and sorted(code.co_varnames[: code.co_argcount]) == sorted(parameters_of(hook))
+    if code.co_flags & _VARIADIC or code.co_posonlyargcount or code.co_kwonlyargcount:
+        return None
+    names = code.co_varnames[: code.co_argcount]
+    return names if set(names) <= set(parameters_of(hook)) else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .hookspecs import HOOKS, MARK, PREFIX, takes_exactly
+from .hookspecs import HOOKS, MARK, PREFIX, parameters_of, read_parameters
 
 Implementations = Mapping[str, tuple[Callable[..., Any], ...]]
 
@@ -36,8 +36,8 @@ def find_implementations(obj: object, label: str) -> Implementations:
 def _read_plain_module(module: ModuleType) -> Implementations | None:
     """Return what `module` implements if it is as nearly all are, None where pluggy has to look at it.
 
-    Those have marked functions that take exactly what the specification has. Pluggy would find nothing more in them,
-    and take longer over it than importing them does.
+    Those have marked functions that take nothing but what the specification has. Pluggy would find no more in them, and
+    take longer over it than importing them does.
     """
     found: dict[str, list[Callable[..., Any]]] = {}
     for name, value in vars(module).items():
@@ -51,15 +51,24 @@ def _read_plain_module(module: ModuleType) -> Implementations | None:
         hook = type(options) is dict and (options.get("specname") or name)
         if hook not in HOOKS or options.get("wrapper") or options.get("hookwrapper"):
             return None
-        if not takes_exactly(value, hook):
+        names = read_parameters(value, hook)
+        if names is None:
             return None
-        found.setdefault(hook, []).append(value)
+        found.setdefault(hook, []).append(value if len(names) == len(parameters_of(hook)) else _narrow(value, names))
     for functions in found.values():
         if len(functions) > 1:
             functions.sort(key=find_place)
             if len(set(map(find_place, functions))) < len(functions):
                 return None  # their order is pluggy's to say
     return {hook: tuple(found[hook]) for hook in HOOKS if hook in found}
+
+
+def _narrow(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
+    def call(**arguments: Any) -> Any:
+        return function(**{name: arguments[name] for name in names})
+
+    setattr(call, MARK, vars(function)[MARK])
+    return call
 
 
 def find_place(function: Callable[..., Any]) -> int:

@@ -11,7 +11,7 @@ import pluggy
 
 from . import hookspecs
 from .faults import Fault
-from .hookspecs import HOOKS, MARK, PREFIX, PROJECT, parameters_of, takes_exactly
+from .hookspecs import HOOKS, MARK, PREFIX, PROJECT, parameters_of, read_parameters
 
 _NEVER_MARKED: Final = (type, ModuleType, str, tuple, dict, frozenset)
 
@@ -130,11 +130,12 @@ def _explain(error: pluggy.PluginValidationError, marked: Mapping[str, object]) 
 
 
 def _make_plain(hook: str, function: Callable[..., Any], obj: object) -> Callable[..., Any]:
-    if takes_exactly(function, hook):
+    known = parameters_of(hook)
+    names = read_parameters(function, hook)
+    if names is not None and len(names) == len(known):
         return function
     import inspect
 
-    known = parameters_of(hook)
     parameters = inspect.signature(function).parameters.values()
     variadic = {each.kind for each in parameters} & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     plain = [each for each in parameters if each.kind not in variadic]
