@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from .functions import Functions, Logs, SetLogs
 
 
+class _Made:
+    """A function of one system, made at its first use: its texts cost a tenth of an import that may never call it."""
+
+    def __set_name__(self, owner: type[LogSystem], name: str) -> None:
+        self._name = name
+
+    def __get__(self, system: LogSystem | None, owner: type[LogSystem]) -> object:
+        return self if system is None else system._make_functions()[self._name]
+
+
 class LogSystem(Engine):
     """An engine of its own: `<PREFIX>_LOGS` and its kin, the names of a group's entry points and of passed plugins.
 
@@ -59,9 +69,7 @@ class LogSystem(Engine):
         set_logs: SetLogs
         logs: Logs
     else:
-        # made at their first use: their texts cost a tenth of an import that may never call them
-        set_logs = property(lambda self: self._make_functions()["set_logs"])
-        logs = property(lambda self: self._make_functions()["logs"])
+        set_logs, logs = _Made(), _Made()
 
     def _make_functions(self) -> Functions:
         if not self._functions:
