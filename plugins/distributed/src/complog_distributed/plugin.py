@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from logging import LogRecord
+from typing import Final
 
 from complog_core import Artifact, Component, Field, Keyword, hookimpl
 
@@ -74,7 +75,7 @@ def collapse_warnings() -> Iterable[Callable[[LogRecord], bool | LogRecord]]:
 @hookimpl
 def complog_record_fields() -> Iterable[Field]:
     """The rank at the head of the line: `[rank0]:`."""
-    return (Field("rank", "head", render_rank),)
+    return _FIELDS
 
 
 @hookimpl
@@ -88,6 +89,9 @@ def render_rank(record: LogRecord) -> str:
     """Return the rank as the line shows it, "" outside of an initialised process group."""
     rank = find_group_rank()
     return "" if rank is None else f"[rank{rank}]:"
+
+
+_FIELDS: Final = (Field("rank", "head", render_rank),)
 
 
 def read_dedup(value: object) -> str | None:

@@ -31,7 +31,7 @@ def complog_artifacts() -> Iterable[Artifact]:
 @hookimpl
 def complog_record_fields() -> Iterable[Field]:
     """The id of the running compilation: ` [0/0]`."""
-    return (Field("trace_id", "tail", render_trace_id),)
+    return _FIELDS
 
 
 @hookimpl
@@ -51,6 +51,9 @@ def render_trace_id(record: LogRecord) -> str:
     """Return what the line shows of the running compilation, "" outside of one."""
     trace_id = current_trace_id()
     return "" if trace_id is None else f" [{trace_id}]"
+
+
+_FIELDS: Final = (Field("trace_id", "tail", render_trace_id),)
 
 
 def read_wanted_ids(text: str) -> frozenset[str]:

@@ -16,6 +16,7 @@ from complog_core import Field, hookimpl
 from .moment import describe_compilation, find_rank, find_trace_id, read_wanted_ids, render_rank, render_trace_id
 
 _FAMILIES: Final = {"complog_distributed.plugin", "complog_dynamo.plugin"}
+_FIELDS: Final = (Field("rank", "head", render_rank), Field("trace_id", "tail", render_trace_id))
 
 
 @hookimpl
@@ -41,7 +42,7 @@ def complog_plugin_notes() -> Iterable[str]:
 @hookimpl
 def complog_record_fields() -> Iterable[Field]:
     """The rank and the compilation in each line, `[rank0]:` and ` [0/0]`, as in every line of stock PyTorch."""
-    return Field("rank", "head", render_rank), Field("trace_id", "tail", render_trace_id)
+    return _FIELDS
 
 
 @hookimpl
