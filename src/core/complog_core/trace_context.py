@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from .contributions import read_contribution
 from .faults import note_fault
 from .model import PluginInfo
-from .trace_fitting import COMPILE_ID, is_number, is_taken
-from .trace_json import Faults
+from .trace_fitting import COMPILE_ID, TAKEN, fit, is_number
+from .trace_json import Faults, encode_metadata
+from .values import NamedTuple
 
 ContextHook = tuple[PluginInfo | str, Callable[[], object]]
 """An owner, for warnings, and its implementation of complog_trace_context."""
+
+_NAMES: Final = frozenset({str})
+_MOST_REMEMBERED: Final = 64
+_LONGEST: Final = 200
 
 
 def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faults) -> dict[str, Any]:
@@ -27,15 +33,18 @@ def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faul
     for owner, function in hooks:
         try:
             given = function()
-            if given is None or (not given and type(given) is dict):
+            if given is None:
                 continue
-            contributed = read_contribution("complog_trace_context", given)
-            assert isinstance(contributed, Mapping)
+            contributed: Any
+            if type(given) is dict and _NAMES.issuperset(map(type, given)):
+                contributed = given.copy()
+            else:  # in four times the time
+                contributed = read_contribution("complog_trace_context", given)
         except BaseException as error:
             note_fault(owner, "complog_trace_context()", error)
             continue
         for field, value in contributed.items():
-            if field in record or is_taken(field):
+            if field in record or field in TAKEN:
                 faults.note(f"gets a field from {owner} whose name is taken; it is left out", field)
             else:
                 fields[field] = value
@@ -78,3 +87,50 @@ def find_key(fields: Mapping[str, Any]) -> str | None:
     if "frame_id" not in fields or "frame_compile_id" not in fields:
         return None
     return f"{fields['frame_id']}_{fields['frame_compile_id']}"
+
+
+class Written(NamedTuple):
+    """Fields as a record ends with them: as JSON, with a comma before each, and `find_key` of them."""
+
+    text: str
+    key: str | None
+    is_running: bool
+    """Whether they tell the running compilation."""
+
+
+class ContextTexts:
+    """Fields of every record as text, remembered, since they are the same for most records of a compilation.
+
+    >>> ContextTexts().find({"attempt": 0, "rank": 1}).text
+    ', "rank": 1, "attempt": 0'
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Written | None] = {}
+
+    def find(self, fields: dict[str, Any]) -> Written | None:
+        """Return what `add_context` would add, as text; None where that is no short text that any reader takes."""
+        try:
+            # tells True from 1, and one order from another, as no comparison does
+            exact = marshal.dumps(fields, 2)
+        except ValueError:  # an object that is no plain value
+            return None
+        if exact in self._known:
+            return self._known[exact]
+        if len(exact) > _LONGEST:
+            return None
+        if len(self._known) >= _MOST_REMEMBERED:
+            self._known.clear()
+        written = self._known[exact] = _write_out(fields)
+        return written
+
+
+def _write_out(fields: dict[str, Any]) -> Written | None:
+    added: dict[str, Any] = {}
+    add_context(added, fields, None, None)
+    faults = Faults()
+    text = encode_metadata(fit(added, faults), faults)
+    if faults:
+        return None
+    is_running = any(field in fields for field in COMPILE_ID)
+    return Written(f", {text[1:-1]}" if fields else "", find_key(fields), is_running)

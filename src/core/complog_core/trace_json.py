@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ _LONGEST_NUMBER: Final = 300
 _HUGE: Final = re.compile(rf"[0-9]{{{_LONGEST_NUMBER}}}")
 _ESCAPE: Final = re.compile(r"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\(u[dD][89a-fA-F]..)|\\.")
 _BATCH: Final = 4096
+_SHORT: Final = min(2 * DEEPEST, _LONGEST_NUMBER)
+"""Characters within which no text is too deep, nor has too long a number."""
 
 
 class Faults(dict[str, str]):
@@ -42,6 +44,13 @@ def encode_metadata(value: object, faults: Faults) -> str:
     >>> encode_metadata({"sizes": (1, float("nan")), "device": ...}, Faults())
     '{"sizes": [1, null], "device": "Ellipsis"}'
     """
+    if _encode_plain is not None:
+        try:
+            text = "".join(_encode_plain(value, 0))
+            if len(text) <= _SHORT or not _is_refused(text, value):
+                return _escape_surrogates(text, faults) if "\\ud" in text else text
+        except Exception:  # it holds something that somebody else has to be asked about
+            pass
     shower = _Shower(faults, is_payload=False)
     return _encode(value, shower, shower.encoder())
 
@@ -72,6 +81,28 @@ def show(value: object, faults: Faults) -> str:
         return f"<{type(value).__name__} without a repr>"
 
 
+def _refuse(value: object) -> None:
+    raise TypeError
+
+
+def _make_encoder() -> Callable[[object, int], Iterable[str]] | None:
+    """Return what writes plain values as `json.dumps` does, which makes such an encoder for each value anew.
+
+    It raises for everything that is not plain. None where this Python has no such thing.
+    """
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    try:
+        made: Callable[[object, int], Iterable[str]] = make(
+            None, _refuse, json.encoder.encode_basestring_ascii, None, ": ", ", ", False, False, False
+        )
+    except TypeError:
+        return None
+    return made
+
+
+_encode_plain: Final = _make_encoder()
+
+
 class _Shower:
     def __init__(self, faults: Faults, *, is_payload: bool) -> None:
         self.faults = faults
@@ -95,7 +126,7 @@ def _encode(value: object, shower: _Shower, encoder: json.JSONEncoder) -> str:
     before = dict(faults)
     try:
         text = encoder.encode(value) if encoder.indent is None else _join(encoder, value)
-        if (len(text) > _LONGEST_NUMBER and _HUGE.search(text)) or _is_deep(text, value):
+        if _is_refused(text, value):
             raise ValueError("other parsers would refuse it")
     except Exception:
         faults.clear()
@@ -111,6 +142,11 @@ def _join(encoder: json.JSONEncoder, value: object) -> str:
     while batch := "".join(islice(pieces, _BATCH)):
         joined.append(batch)
     return "".join(joined)
+
+
+def _is_refused(text: str, value: object) -> bool:
+    """Return whether other parsers would refuse the text, which stands for the value."""
+    return (len(text) > _LONGEST_NUMBER and _HUGE.search(text) is not None) or _is_deep(text, value)
 
 
 def _is_deep(text: str, value: object) -> bool:
