@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -10,23 +9,22 @@ from .contributions import read_contribution
 from .faults import note_fault
 from .model import PluginInfo
 from .trace_fitting import COMPILE_ID, TAKEN, fit, is_number
-from .trace_json import Faults, encode_metadata
+from .trace_json import Faults, encode_plain
 from .values import NamedTuple
 
 ContextHook = tuple[PluginInfo | str, Callable[[], object]]
 """An owner, for warnings, and its implementation of complog_trace_context."""
 
-_NAMES: Final = frozenset({str})
-_MOST_REMEMBERED: Final = 64
-_LONGEST: Final = 200
+_MOST_PLAIN: Final = 64
+_plain: Final[set[tuple[str, ...]]] = set()
 
 
-def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faults) -> dict[str, Any]:
-    """Return what the hooks say at this moment, less fields that the format or the record has itself.
+def gather(hooks: Iterable[ContextHook], name: str | None, faults: Faults) -> dict[str, Any]:
+    """Return what the hooks say at this moment, less fields of the format's own and one of the record's `name`.
 
     A hook that fails costs one warning.
 
-    >>> gather([("mybackend", lambda: {"rank": 0, "artifact": 1})], {"artifact": {}}, Faults())
+    >>> gather([("mybackend", lambda: {"rank": 0, "artifact": 1})], "artifact", Faults())
     {'rank': 0}
     """
     fields: dict[str, Any] = {}
@@ -35,16 +33,19 @@ def gather(hooks: Iterable[ContextHook], record: Mapping[str, Any], faults: Faul
             given = function()
             if given is None:
                 continue
-            contributed: Any
-            if type(given) is dict and _NAMES.issuperset(map(type, given)):
-                contributed = given.copy()
-            else:  # in four times the time
-                contributed = read_contribution("complog_trace_context", given)
+            if type(given) is dict:
+                given = given.copy()
+                names = tuple(given)
+                if (names in _plain or _are_plain(names)) and name not in given:
+                    fields.update(given)
+                    continue
+            contributed = read_contribution("complog_trace_context", given)
+            assert isinstance(contributed, Mapping)
         except BaseException as error:
             note_fault(owner, "complog_trace_context()", error)
             continue
         for field, value in contributed.items():
-            if field in record or field in TAKEN:
+            if field == name or field in TAKEN:
                 faults.note(f"gets a field from {owner} whose name is taken; it is left out", field)
             else:
                 fields[field] = value
@@ -78,7 +79,7 @@ def add_context(
 
 def find_rank(hooks: Iterable[ContextHook]) -> int | None:
     """Return the rank that the hooks tell, None where they tell none that can be one."""
-    rank = gather(hooks, {}, Faults()).get("rank")
+    rank = gather(hooks, None, Faults()).get("rank")
     return rank if is_number(rank) else None
 
 
@@ -98,39 +99,26 @@ class Written(NamedTuple):
     """Whether they tell the running compilation."""
 
 
-class ContextTexts:
-    """Fields of every record as text, remembered, since they are the same for most records of a compilation.
+def write_out(fields: Mapping[str, Any]) -> Written | None:
+    """Return what `add_context` would add, as text; None where that is no short text that any reader takes.
 
-    >>> ContextTexts().find({"attempt": 0, "rank": 1}).text
+    >>> write_out({"attempt": 0, "rank": 1}).text
     ', "rank": 1, "attempt": 0'
     """
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, Written | None] = {}
-
-    def find(self, fields: dict[str, Any]) -> Written | None:
-        """Return what `add_context` would add, as text; None where that is no short text that any reader takes."""
-        try:
-            # tells True from 1, and one order from another, as no comparison does
-            exact = marshal.dumps(fields, 2)
-        except ValueError:  # an object that is no plain value
-            return None
-        if exact in self._known:
-            return self._known[exact]
-        if len(exact) > _LONGEST:
-            return None
-        if len(self._known) >= _MOST_REMEMBERED:
-            self._known.clear()
-        written = self._known[exact] = _write_out(fields)
-        return written
-
-
-def _write_out(fields: dict[str, Any]) -> Written | None:
     added: dict[str, Any] = {}
     add_context(added, fields, None, None)
     faults = Faults()
-    text = encode_metadata(fit(added, faults), faults)
-    if faults:
+    text = encode_plain(fit(added, faults))
+    if faults or text is None:
         return None
     is_running = any(field in fields for field in COMPILE_ID)
     return Written(f", {text[1:-1]}" if fields else "", find_key(fields), is_running)
+
+
+def _are_plain(names: tuple[Any, ...]) -> bool:
+    """Return, and remember, whether these are names that any record may have."""
+    if not all(type(name) is str and name not in TAKEN for name in names):
+        return False
+    if len(_plain) < _MOST_PLAIN:
+        _plain.add(names)
+    return True

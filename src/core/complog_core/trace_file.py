@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from .descriptors import Opened, is_own, let_go, open_for_appending
+from .descriptors import Opened, let_go, open_for_appending
 from .pace import Pace
 
 FILE_PREFIX: Final = "dedicated_log_torch_trace_"
@@ -33,16 +33,13 @@ class TraceFile:
         """Where the file is that was opened last; "" before that."""
         self._opened: Opened | None = None
         self._pace = Pace()
-        self._process = 0
+        self.process = 0
+        """Which process has opened a file here, whatever has become of it."""
         self._rank: int | None = None
-
-    def is_of(self, process: int) -> bool:
-        """Return whether that process has opened a file here, whatever has become of it."""
-        return self._process == process
 
     def is_open(self) -> bool:
         """Return whether the next record goes to the file that is open."""
-        return self.is_of(os.getpid()) and self._opened is not None and _is_in_place(self._opened)
+        return self.process == os.getpid() and self._opened is not None and _is_in_place(self._opened)
 
     def open(self, rank: int | None, process: int) -> bool:
         """Make sure that a file is open; return whether it is a new one. Raises OSError or ValueError.
@@ -51,16 +48,20 @@ class TraceFile:
         `process`, which is this one, has opened none yet.
         """
         opened = self._opened
-        is_known = opened is not None and self._process == process and is_own(opened)
-        if is_known and (self._pace.holds() or self._is_in_place()):
-            return False
+        if opened is not None and self.process == process:
+            try:
+                # as is_own() has it, without the call
+                if opened.identify() == opened.identity and (self._pace.holds() or self._is_in_place(opened)):
+                    return False
+            except OSError:  # the descriptor stands for nothing any more
+                pass
         self.close()
-        if self._process != process:
+        if self.process != process:
             self._rank = rank
         os.makedirs(self.directory, exist_ok=True)
         path = self._create("" if self._rank is None else f"rank_{self._rank}_")
         self._opened = open_for_appending(path, wait=False)
-        self._process = process
+        self.process = process
         self.path = path
         return True
 
@@ -86,8 +87,8 @@ class TraceFile:
         if opened is not None:
             let_go(opened)
 
-    def _is_in_place(self) -> bool:
-        in_place = self._opened is not None and _is_in_place(self._opened)
+    def _is_in_place(self, opened: Opened) -> bool:
+        in_place = _is_in_place(opened)
         self._pace.go_on()
         return in_place
 

@@ -33,6 +33,8 @@ class Faults(dict[str, str]):
     {'holds an int that other parsers would refuse': '3'}
     """
 
+    __slots__ = ()
+
     def note(self, kind: str, example: object = "") -> None:
         """Add a fault; the first example of its kind is kept."""
         self.setdefault(kind, str(example)[:_LONGEST_EXAMPLE])
@@ -44,15 +46,28 @@ def encode_metadata(value: object, faults: Faults) -> str:
     >>> encode_metadata({"sizes": (1, float("nan")), "device": ...}, Faults())
     '{"sizes": [1, null], "device": "Ellipsis"}'
     """
-    if _encode_plain is not None:
+    if _encoder is not None:
         try:
-            text = "".join(_encode_plain(value, 0))
+            text = "".join(_encoder(value, 0))
             if len(text) <= _SHORT or not _is_refused(text, value):
                 return _escape_surrogates(text, faults) if "\\ud" in text else text
         except Exception:  # it holds something that somebody else has to be asked about
             pass
     shower = _Shower(faults, is_payload=False)
     return _encode(value, shower, shower.encoder())
+
+
+def encode_plain(value: object) -> str | None:
+    """Return the value as `encode_metadata` does, None unless it is short and JSON as it stands.
+
+    >>> encode_plain({"device": 0}), encode_plain({"device": ...})
+    ('{"device": 0}', None)
+    """
+    try:
+        text = "" if _encoder is None else "".join(_encoder(value, 0))
+    except Exception:
+        return None
+    return text if 0 < len(text) <= _SHORT and "\\ud" not in text else None
 
 
 def encode_payload(value: object, faults: Faults) -> str:
@@ -100,7 +115,7 @@ def _make_encoder() -> Callable[[object, int], Iterable[str]] | None:
     return made
 
 
-_encode_plain: Final = _make_encoder()
+_encoder: Final = _make_encoder()
 
 
 class _Shower:

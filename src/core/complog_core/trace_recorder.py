@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .trace_context import ContextTexts, add_context, find_key, find_rank, gather
+from .trace_context import add_context, find_key, find_rank, gather, write_out
 from .trace_fitting import RENAMED, as_text, fit_name
 from .trace_frames import find_caller, find_stack
 from .trace_json import Faults
+from .trace_memo import Memo
 from .trace_records import make_prefix, with_digest
 from .trace_writer import TraceWriter
 
@@ -27,13 +28,13 @@ class Recorder:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._texts = ContextTexts()
+        self._contexts = Memo(write_out)
         self.writer = TraceWriter(f"{trace.prefix}_TRACE", trace.strings, self._find_rank, self._tell_opened)
         self.writer.find_listeners = lambda: trace.listeners
 
     def record(
         self,
-        name: object,
+        name: Any,
         metadata_fn: Callable[[], object],
         payload_fn: Callable[[], object],
         *,
@@ -48,9 +49,10 @@ class Recorder:
         faults = Faults()
         metadata = metadata_fn()
         is_usual = type(name) is str and name not in RENAMED and trace.logger is None and not trace.listeners
-        record: dict[Any, Any] = {name if is_usual else fit_name(as_text(name), metadata, faults): metadata}
-        fields = gather(trace.context, record, faults)
-        written = self._texts.find(fields) if is_usual else None
+        name = name if is_usual else fit_name(as_text(name), metadata, faults)
+        fields = gather(trace.context, name, faults)
+        record: dict[Any, Any] = {name: metadata}
+        written = self._contexts.find(fields) if is_usual else None
         if written is not None and (written.is_running or not has_context or not (has_stack or compile_id is not None)):
             payload = payload_fn()
             if trace.logger is None and not trace.listeners:
@@ -74,7 +76,7 @@ class Recorder:
 
     def find_key(self) -> str | None:
         """Return what stands for the running compilation, None outside of one."""
-        return find_key(gather(self._trace.context, {}, Faults()))
+        return find_key(gather(self._trace.context, None, Faults()))
 
     def _write(self, record: dict[str, Any], payload: object, faults: Faults, context: str) -> None:
         """Hand a record on to the file alone, with the fields of the moment as text."""

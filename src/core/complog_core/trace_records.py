@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .formatters import relative_path
-from .trace_fitting import fit, is_interned
-from .trace_json import SURROGATES, Faults, encode_metadata, encode_payload
+from .trace_fitting import NAMED, fit, is_interned
+from .trace_json import SURROGATES, Faults, encode_metadata, encode_payload, encode_plain
+from .trace_memo import Memo
 
 _LETTERS: Final = {"DEBUG": "V", "INFO": "I", "WARNING": "W", "ERROR": "E", "CRITICAL": "C"}
 _UNFIT_FOR_PATHS: Final = re.compile(r"[:\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -98,22 +99,29 @@ def digest(text: str) -> str:
 
 
 def lay_out(
-    prefix: str, metadata: Mapping[str, Any], payload: object, faults: Faults, context: str = ""
+    prefix: str, metadata: Mapping[str, Any], payload: object, faults: Faults, context: str | None = None
 ) -> bytes | bytearray:
     r"""Return the record as it stands in the file, its line end included.
 
-    The payload's hash is added to the metadata unless it is there and right. `context` stands behind the metadata: JSON
-    of further fields, none of which the metadata has, with a comma before each.
+    The payload's hash is added to the metadata unless it is there and right. Where `context` is given, the metadata is
+    a dict with the field of the program alone, and `context` is JSON of the others, with a comma before each.
 
     >>> lay_out("V]", {"tiles": {}}, "one\ntwo", Faults()).decode().splitlines()[1:]
     ['\tone', '\ttwo']
     """
-    about = fit(metadata, faults)
-    text, data = _add_digest(about, payload, faults)
-    mark = about.pop("has_payload", None) if context else None
-    line = encode_metadata(about, faults)
-    if context:
-        line = _join(line, context if mark is None else f'{context}, "has_payload": "{mark}"')
+    if context is None:
+        about = fit(metadata, faults)
+        text, data = _add_digest(about, payload, faults)
+        line = encode_metadata(about, faults)
+    else:
+        known = None if NAMED.isdisjoint(metadata) else _named.find(metadata)
+        about = fit(metadata, faults) if known is None else {}
+        text, data = (None, None) if payload is None else _add_digest(about, payload, faults)
+        if text is not None:
+            context = f'{context}, "has_payload": "{about.pop("has_payload")}"'
+        line = encode_metadata(about, faults) if known is None else known
+        # what could not be read at all has a text in its place
+        line = f"{line[:-1]}{context}}}" if line.endswith("}") else line
     head = f"{prefix} {line}\n".encode()
     if text is None:
         return head
@@ -126,6 +134,15 @@ def lay_out(
         record += piece.replace(b"\n", b"\n\t") if start else b"\t" + piece.replace(b"\n", b"\n\t")
     record += b"\n"
     return record
+
+
+def _write_named(metadata: Mapping[str, Any]) -> str | None:
+    faults = Faults()
+    fitted = fit(metadata, faults)
+    return None if faults else encode_plain(fitted)
+
+
+_named: Final = Memo(_write_named)
 
 
 def with_digest(metadata: dict[str, Any], payload: object, faults: Faults) -> str | None:
@@ -167,11 +184,6 @@ def find_references(record: bytes | bytearray) -> set[int]:
     {12}
     """
     return {int(number) for number in _REFERENCE.findall(record)}
-
-
-def _join(line: str, context: str) -> str:
-    # what could not be read at all has a text in its place
-    return f"{line[:-1]}{context}}}" if line.endswith("}") else line
 
 
 def _can_be_encoded(text: str) -> bool:

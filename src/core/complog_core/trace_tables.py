@@ -138,7 +138,7 @@ class Totals(dict[str, float]):
     def add(self, key: str, value: float) -> None:
         """Add to the sum of a key."""
         if key in self:
-            super().__setitem__(key, self[key] + value)  # the table grows no longer by that
+            dict.__setitem__(self, key, self[key] + value)  # the table gets no longer by that
         else:
             self[key] = value
 

@@ -81,12 +81,12 @@ class TraceWriter:
         metadata: Mapping[str, Any],
         payload: object = None,
         faults: Faults | None = None,
-        context: str = "",
+        context: str | None = None,
         process: int = 0,
     ) -> None:
         """Append a record: the prefix, which ends in `]`, the metadata as JSON, and the payload, text or JSON value.
 
-        `context` is JSON of further fields, as `lay_out` takes it, and `process` is this one, where the caller knows.
+        `context` is what `lay_out` takes, and `process` is this one, where the caller knows.
         What cannot be written gets a placeholder and one warning; so do the `faults` that the caller has found already.
         A file that cannot be written costs one warning.
         """
@@ -102,7 +102,7 @@ class TraceWriter:
             return
         interned = interned_by(metadata) if type(metadata) is not dict or "str" in metadata else None
         process = process or os.getpid()
-        rank = None if file.is_of(process) else self._find_rank()
+        rank = None if file.process == process else self._find_rank()
         problem, opened = "", False
         lock = self._lock
         lock.acquire()  # as `with` does, in half of its time

@@ -77,7 +77,19 @@ def current_trace_fields() -> dict[str, object]:
     >>> current_trace_fields()
     {}
     """
-    fields = _read_fields()
+    global _last_fields
+    local = _find_local() if _local is None else _local
+    # what CompileContext.current_trace_id() returns, which makes an object for it
+    running = _ask_trace_id() if local is None else local.__dict__.get("compile_context")
+    if running is None or running.compile_id is None:
+        fields: dict[str, object] = {}
+    else:
+        compile_id, attempt, known = _last_fields
+        if compile_id is not running.compile_id or attempt != running.attempt:
+            known = _list_parts(running)
+            if local is not None:
+                _last_fields = (running.compile_id, running.attempt, known)
+        fields = known.copy()
     traceback, find_subgraph = _naming
     if traceback is not sys.modules.get("torch.fx.traceback"):
         find_subgraph = _look_up_naming()
@@ -87,23 +99,11 @@ def current_trace_fields() -> dict[str, object]:
     return fields
 
 
-def _read_fields() -> dict[str, object]:
-    global _last_fields
-    local = _find_local() if _local is None else _local
-    # what CompileContext.current_trace_id() returns, which makes an object for it
-    running = _ask_trace_id() if local is None else local.__dict__.get("compile_context")
-    if running is None or running.compile_id is None:
-        return {}
-    compile_id, attempt, fields = _last_fields
-    if compile_id is not running.compile_id or attempt != running.attempt or local is None:
-        compile_id, attempt, fields = running.compile_id, running.attempt, {}
-        for part in ("compiled_autograd_id", "frame_id", "frame_compile_id"):
-            value = getattr(compile_id, part, None)
-            if value is not None:
-                fields[part] = value
-        fields["attempt"] = attempt
-        _last_fields = (compile_id, attempt, fields)
-    return fields.copy()
+def _list_parts(running: Any) -> dict[str, object]:
+    """Return the fields of a compilation, of which PyTorch has its id and its attempt."""
+    parts = ("compiled_autograd_id", "frame_id", "frame_compile_id")
+    found = {part: getattr(running.compile_id, part, None) for part in parts}
+    return {**{part: value for part, value in found.items() if value is not None}, "attempt": running.attempt}
 
 
 def _look_up_naming() -> Callable[[], object] | None:
