@@ -66,15 +66,18 @@ def add_context(
     """
     if "rank" in fields:
         record["rank"] = fields["rank"]
-    running = {field: fields[field] for field in COMPILE_ID if field in fields}
+    running = [field for field in COMPILE_ID if field in fields]
     if running:
-        record.update(running)
+        for field in running:
+            record[field] = fields[field]
     elif compile_id is not None:
         given = ((field, getattr(compile_id, field, None)) for field in COMPILE_ID[:-1])
         record.update((field, value) for field, value in given if value is not None)
     elif find_stack is not None:
         record["stack"] = find_stack()
-    record.update((field, value) for field, value in fields.items() if field not in record)
+    for field, value in fields.items():
+        if field not in record:
+            record[field] = value
 
 
 def find_rank(hooks: Iterable[ContextHook]) -> int | None:

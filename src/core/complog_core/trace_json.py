@@ -18,6 +18,7 @@ SURROGATES: Final = "holds surrogates, which no file can hold; they are written 
 _LONGEST_EXAMPLE: Final = 60
 _LONGEST_NUMBER: Final = 300
 _HUGE: Final = re.compile(rf"[0-9]{{{_LONGEST_NUMBER}}}")
+_TWO_DIGITS: Final = re.compile("[0-9]{2}")
 _ESCAPE: Final = re.compile(r"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\(u[dD][89a-fA-F]..)|\\.")
 _BATCH: Final = 4096
 _SHORT: Final = min(2 * DEEPEST, _LONGEST_NUMBER)
@@ -161,7 +162,13 @@ def _join(encoder: json.JSONEncoder, value: object) -> str:
 
 def _is_refused(text: str, value: object) -> bool:
     """Return whether other parsers would refuse the text, which stands for the value."""
-    return (len(text) > _LONGEST_NUMBER and _HUGE.search(text) is not None) or _is_deep(text, value)
+    return (len(text) > _LONGEST_NUMBER and _has_huge_number(text)) or _is_deep(text, value)
+
+
+def _has_huge_number(text: str) -> bool:
+    # the whole text takes as long to search as to write; such a number leaves two digits in a row in this part of it
+    part = text[:: _LONGEST_NUMBER // 2]
+    return _TWO_DIGITS.search(part) is not None and _HUGE.search(text) is not None
 
 
 def _is_deep(text: str, value: object) -> bool:
