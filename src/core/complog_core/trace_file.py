@@ -61,7 +61,7 @@ class TraceFile:
         os.makedirs(self.directory, exist_ok=True)
         path = self._create("" if self._rank is None else f"rank_{self._rank}_")
         self._opened = open_for_appending(path, wait=False)
-        self.process = process
+        self.process = os.getpid()
         self.path = path
         return True
 

@@ -27,7 +27,7 @@ TAKEN: Final = _OF_THE_FORMAT | {"str"}
 """Names of fields that readers would take for the format's own."""
 
 RENAMED: Final = TAKEN | _ADDED_BY_READERS
-"""Names that no record is written under."""
+"""Names that records are not written under, or not all of them."""
 
 _NUMBERS: Final = frozenset({"rank", *COMPILE_ID})
 _ENCODINGS: Final = ("string", "json")

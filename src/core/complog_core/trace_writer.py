@@ -104,9 +104,7 @@ class TraceWriter:
         process = process or os.getpid()
         rank = None if file.process == process else self._find_rank()
         problem, opened = "", False
-        lock = self._lock
-        lock.acquire()  # as `with` does, in half of its time
-        try:
+        with self._lock:
             file = self._file
             if file is None:
                 return
@@ -123,8 +121,6 @@ class TraceWriter:
                         self.strings.missing.discard(interned[1])
             except (OSError, ValueError) as error:
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        finally:
-            lock.release()
         if problem:
             text = f"{self.variable}: cannot write to {file.directory!r}: {problem}; records are lost until it works"
             warn_once((self.variable, file.directory), text)
