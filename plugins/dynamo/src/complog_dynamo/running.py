@@ -12,6 +12,7 @@ from complog_core import find_loaded
 _last: tuple[object, object, str] = (None, None, "")
 _last_fields: tuple[object, object, dict[str, object]] = (None, None, {})
 _naming: tuple[object, Callable[[], object] | None] = (None, None)
+_guards: object = None
 _local: threading.local | None = None
 
 
@@ -51,11 +52,10 @@ def _find_local() -> threading.local | None:
 
     It is asked for each line, so that looking for its module costs too much.
     """
-    global _local
-    guards = find_loaded("torch._guards")
-    local = getattr(guards, "_TLS", None)
-    if isinstance(local, threading.local):
-        _local = local
+    global _guards, _local
+    _guards = find_loaded("torch._guards")
+    local = getattr(_guards, "_TLS", None)
+    _local = local if isinstance(local, threading.local) else None
     return _local
 
 
@@ -78,7 +78,7 @@ def current_trace_fields() -> dict[str, object]:
     {}
     """
     global _last_fields
-    local = _find_local() if _local is None else _local
+    local = _local if sys.modules.get("torch._guards") is _guards else _find_local()
     # what CompileContext.current_trace_id() returns, which makes an object for it
     running = _ask_trace_id() if local is None else local.__dict__.get("compile_context")
     if running is None or running.compile_id is None:
