@@ -19,7 +19,7 @@ import complog_dynamo.plugin
 from complog_core import Artifact, Component, Field, GlogFormatter, LogSystem
 from complog_core.builtins import complog_formatters
 from complog_core.formatters import make_formatter
-from complog_core.startup import RANK_VARIABLES
+from complog_core.launcher import RANK_VARIABLES
 from complog_distributed.ranks import set_wanted
 
 __all__ = ["make_system", "top"]

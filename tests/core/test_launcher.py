@@ -6,7 +6,7 @@ import pytest
 
 from complog_core import find_launcher_rank
 from complog_core.files import expand_path
-from complog_core.startup import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
+from complog_core.launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 
 
 @pytest.mark.parametrize("variable", RANK_VARIABLES)

@@ -31,13 +31,14 @@ from complog_core.files import FileOutput, expand_path
         ("{local_rank}", {"SLURM_LOCALID": "1", "OMPI_COMM_WORLD_LOCAL_RANK": "2", "MPI_LOCALRANKID": "3"}, "1"),
         ("{local_rank}", {"OMPI_COMM_WORLD_LOCAL_RANK": "2", "MPI_LOCALRANKID": "3"}, "2"),
         ("{local_rank}", {"MPI_LOCALRANKID": "3"}, "3"),
-        ("{pid}", {}, str(os.getpid())),
-        ("{host}", {}, os.uname().nodename),
+        ("{pid}", {}, "{os.getpid()}"),
+        ("{host}", {}, "{os.uname().nodename}"),
         ("~/{name}{}{{rank}}{ rank}%(pid)s", {"RANK": "2"}, "~/{name}{}{2}{ rank}%(pid)s"),
     ],
 )
 def test_places_in_paths(path: str, environ: dict[str, str], expected: str) -> None:
-    assert expand_path(path, environ) == expected
+    known = {"{os.getpid()}": str(os.getpid()), "{os.uname().nodename}": os.uname().nodename}
+    assert expand_path(path, environ) == known.get(expected, expected)
 
 
 def test_parents_are_created_and_old_content_is_kept(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
@@ -49,7 +50,7 @@ def test_first_records_are_looked_at_and_a_burst_once_in_a_while(clock: Clock) -
     looks = [number for number, holds in enumerate(answers) if not holds]
     assert looks
     assert len(looks) <= 1000 * STEP / LONGEST + 1
-    assert max(later - earlier for earlier, later in zip(looks, looks[1:], strict=False)) <= LONGEST / STEP + 1
+    assert max(later - earlier for earlier, later in itertools.pairwise(looks)) <= LONGEST / STEP + 1
 
 
 @pytest.mark.parametrize("pause", [1.5 * STEP, 20 * STEP, 3600.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -89,6 +90,30 @@ def test_contributed_fields_stand_in_the_known_order(tmp_path: Path) -> None:
         + ["subgraph_name", "mine", "has_payload"]
     )
     assert "_rank_3_" in file_of(trace).name
+    trace.close()
+
+
+def test_equal_values_that_json_tells_apart_are_each_written_as_given(tmp_path: Path) -> None:
+    given: list[dict[str, Any]] = [
+        {"mine": 1, "other": 2},
+        {"mine": True, "other": 2},
+        {"mine": 1.0, "other": 2},
+        {"other": 2, "mine": 1},
+        {},
+    ]
+    said: dict[str, Any] = {}
+    named = {"name": "a", "encoding": "json"}
+    trace = make_trace(tmp_path, lambda: said)
+
+    def describe() -> dict[str, Any]:
+        return {**named, **said}
+
+    for values in given * 2:
+        said.clear()
+        said.update(values)
+        trace.trace_structured("artifact", describe, expect_trace_id=False)
+    lines = [line.partition("] ")[2] for line in file_of(trace).read_text().splitlines()]
+    assert lines == [json.dumps({"artifact": {**named, **values}, **values}) for values in given * 2]
     trace.close()
 
 

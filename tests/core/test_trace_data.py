@@ -152,6 +152,15 @@ def test_placeholders_tell_what_was_there(value: Any, metadata: str, payload: st
     assert encode_payload(value, Faults()) == payload
 
 
+@pytest.mark.parametrize("before", [*range(0, 151, 10), 299, 300, 1000])
+def test_huge_number_is_found_wherever_it_stands(before: int) -> None:
+    number = int("1" * 300)
+    for more in range(10):
+        text = "x" * (before + more)
+        assert encode_metadata([text, number], Faults()) == json.dumps([text, str(number)])
+        assert encode_metadata([text, number // 10], Faults()) == json.dumps([text, number // 10])
+
+
 def test_hash_is_that_of_the_text_as_it_stands_there(tmp_path: Path) -> None:
     wrong = {"tiles": {}, "has_payload": "0" * 32, "rank": 1}
     trace = make_trace(tmp_path)

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import threading
+import time
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -141,6 +142,27 @@ def test_removed_file_is_replaced_and_explains_its_strings(tmp_path: Path) -> No
     trace.trace_structured("tiles", lambda: {"text": "b", "filename": number}, suppress_context=True)
     assert not unexplained(read_file(file_of(trace)))
     assert texts(file_of(trace)) == ["b"]
+    trace.close()
+
+
+def test_file_that_is_removed_in_a_burst_is_missed_for_a_moment_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace, now = make_trace(tmp_path), 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+
+    def burst(text: str) -> None:
+        nonlocal now
+        for _ in range(200):
+            now += 10e-6
+            write(trace, text)
+
+    burst("before")
+    file_of(trace).unlink()
+    burst("after")
+    found = texts(file_of(trace))
+    assert set(found) == {"after"}
+    assert len(found) > 90
     trace.close()
 
 

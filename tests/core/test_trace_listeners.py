@@ -43,6 +43,23 @@ def test_numbers_of_strings_are_explained_and_their_records_left_out(
     assert record.explain(10**9) is None
 
 
+def test_listener_that_comes_while_a_record_is_made_hears_all_of_it(make_system: SystemFactory, tmp_path: Path) -> None:
+    heard: list[TraceRecord] = []
+    trace = make_system(make_plugin(trace_context={"rank": 3, "frame_id": 0})).trace
+    trace.set_trace(tmp_path)
+
+    def listen() -> str:
+        trace.listeners = (("mine", heard.append),)
+        return "text"
+
+    trace.trace_structured("tiles", payload_fn=listen)
+    assert [(record.metadata, record.payload) for record in heard] == [
+        ({"tiles": {}, "rank": 3, "frame_id": 0}, "text")
+    ]
+    (written,) = read_all(tmp_path)
+    assert list(written.fields) == ["tiles", "rank", "frame_id", "has_payload"]
+
+
 def test_nobody_is_told_while_there_is_no_trace(make_system: SystemFactory, tmp_path: Path) -> None:
     heard: list[TraceRecord] = []
     trace = make_system(make_plugin(trace_listeners=[heard.append])).trace

@@ -47,7 +47,7 @@ def stock() -> tuple[set[str], dict[str, Any]]:
 def ours() -> dict[str, Any]:
     names: dict[str, Any] = {}
     for family in ("dynamo", "inductor", "distributed", "onnx"):
-        tables = import_module(f"complog_{family}.plugin")
+        tables = import_module(f"complog_{family}.names")
         names |= {item.name: set(item.loggers) for item in tables.COMPONENTS}
         names |= {
             item.name: [item.visible, item.off_by_default, item.log_format is not None] for item in tables.ARTIFACTS

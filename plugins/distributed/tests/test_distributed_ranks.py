@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from tests.support.stand_ins import forget_torch
 
 from complog_distributed.plugin import (
     complog_filters,
@@ -26,6 +27,7 @@ RECORD = logging.makeLogRecord({"msg": "hello"})
 def _no_rank(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in RANK_VARIABLES:
         monkeypatch.delenv(name, raising=False)
+    forget_torch(monkeypatch)
     monkeypatch.delitem(sys.modules, "torch.distributed", raising=False)
     yield
     set_wanted(None)

@@ -7,6 +7,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from tests.support.stand_ins import forget_torch
 
 from complog_dynamo.plugin import TRACE_ID_FILTER, complog_artifacts, complog_filters, complog_record_fields
 
@@ -28,6 +29,7 @@ class Guards:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.current: str | None = None
+        forget_torch(monkeypatch)
         self.module = ModuleType("torch._guards")
         vars(self.module).update(CompileContext=SimpleNamespace(current_trace_id=self._find))
         monkeypatch.setitem(sys.modules, "torch._guards", self.module)

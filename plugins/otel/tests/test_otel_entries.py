@@ -23,7 +23,7 @@ from plugins.otel.tests.programs import run
 from plugins.otel.tests.receiver import decode, receiving
 
 from complog_core import RecordDescriber, TraceRecord
-from complog_core.startup import RANK_VARIABLES
+from complog_core.launcher import RANK_VARIABLES
 from complog_otel.entries import TRACE_SCOPE, Entry, describe_record, describe_trace
 from complog_otel.plain import make_plain
 from complog_otel.records import make_record

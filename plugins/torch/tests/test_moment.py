@@ -12,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from tests.support.environments import make_environment
+from tests.support.stand_ins import forget_torch
 
 from complog_distributed import plugin as distributed
 from complog_dynamo import plugin as dynamo
@@ -60,6 +61,7 @@ def test_lines_and_trace_carry_the_rank(tmp_path: Path) -> None:
 
 def put(monkeypatch: pytest.MonkeyPatch, **modules: object) -> None:
     """Put stand-ins of PyTorch's modules in place; None: the module is not loaded."""
+    forget_torch(monkeypatch)
     for name, content in {"_guards": None, "fx.traceback": None, "distributed": None, **modules}.items():
         monkeypatch.delitem(sys.modules, f"torch.{name}", raising=False)
         if content is not None:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from typing import Final
 
-from complog_core import Component, Outputs, RecordDescriber, hookimpl
+from complog_core import Component, Outputs, hookimpl
 
 captures: Final[list[logging.Handler]] = []
 """The handlers that `complog.testing` adds for a while."""
@@ -19,6 +19,6 @@ def complog_components() -> Iterable[Component]:
 
 
 @hookimpl
-def complog_handlers(outputs: Outputs, describer: RecordDescriber) -> Iterable[logging.Handler]:
+def complog_handlers(outputs: Outputs) -> Iterable[logging.Handler]:
     """Add the handlers of captures that are in progress."""
     return tuple(captures)

@@ -15,7 +15,8 @@ from .errors import (
     SettingsError,
 )
 from .formatters import GlogFormatter
-from .hookspecs import VERSION, hookimpl
+from .hookspecs import hookimpl
+from .launcher import find_launcher_rank
 from .model import (
     OFF,
     Artifact,
@@ -32,8 +33,8 @@ from .model import (
 from .modules import find_loaded
 from .rendering import settle_message, warn_once
 from .report import warn
-from .startup import find_launcher_rank
 from .system import LogSystem
+from .version import VERSION
 
 if TYPE_CHECKING:
     from .lazy import LazyString, hide_warnings, warning_once

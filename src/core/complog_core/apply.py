@@ -31,9 +31,10 @@ class Applier:
 
     def own_level(self, name: str) -> int:
         """Return the level that a logger has, or had before it was touched here."""
-        if name in self._before:
-            return self._before[name][0]
-        logger = logging.root.manager.loggerDict.get(name)
+        before = self._before.get(name)
+        if before is not None:
+            return before[0]
+        logger = logging.Logger.manager.loggerDict.get(name)
         return logger.level if isinstance(logger, logging.Logger) else logging.NOTSET
 
     def current(self, overridden: Iterable[tuple[logging.Logger, int]]) -> list[tuple[logging.Logger, int]]:
@@ -61,8 +62,9 @@ class Applier:
             for name in changed:
                 if not targets[name].carries:
                     levels += self._bring(name, targets[name])
-            for name in before.keys() - targets.keys():
-                levels += self._restore(name)
+            if before.keys() != targets.keys():
+                for name in before.keys() - targets.keys():
+                    levels += self._restore(name)
         self._targets = dict(targets)
         return _write_levels(levels)
 
@@ -155,10 +157,7 @@ def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = Fal
     # Logger.setLevel empties the cache of every logger each time it is called: write all, then empty once, or only that
     # of a logger that stands alone
     overridden = []
-    # explicit levels from the deepest logger up, then inherited ones from the top down: so each logger's effective
-    # level is, at any moment, the one that it had or the one that it will have
-    levels = sorted(levels, key=lambda pair: pair[0].name.count(".") if pair[1] == 0 else -pair[0].name.count("."))
-    for logger, level in sorted(levels, key=lambda pair: pair[1] == 0):
+    for logger, level in sorted(levels, key=_place) if len(levels) > 1 else levels:
         # asking for its __dict__ would make every later call of the logger slower by a quarter
         if getattr(logger.setLevel, "__func__", None) is logging.Logger.setLevel:
             logger.level = level
@@ -171,3 +170,11 @@ def _write_levels(levels: list[tuple[logging.Logger, int]], *, alone: bool = Fal
         else:
             logging.root.manager._clear_cache()  # type: ignore[attr-defined]  # private
     return overridden
+
+
+def _place(pair: tuple[logging.Logger, int]) -> tuple[bool, int]:
+    # explicit levels from the deepest logger up, then inherited ones from the top down: so each logger's effective
+    # level is, at any moment, the one that it had or the one that it will have
+    logger, level = pair
+    depth = logger.name.count(".")
+    return level == logging.NOTSET, depth if level == logging.NOTSET else -depth

@@ -73,23 +73,28 @@ def configure(
         settings = request.settings
         # what the API asked for was valid then; a name that has become ambiguous since does not wait. Where a parent
         # process asked, other plugins may be installed or loaded, which is nobody's mistake
-        world = world._replace(waiting=lambda: None, settled=lambda setting: bool(inherited))
+        world = World(world.exists, world.provider, world.explain, world.foreign)
+        if inherited:
+            world = world._replace(settled=lambda setting: True)
     resolution = resolve(settings, assembly.registry, world)
     problems += resolution.problems
     values, more = _read_values(assembly, prefix, request)
     problems += more
     ranks = values.get("ranks")
+    # in the order of the fields, which is a third of the time
     state = LogState(
-        prefix=prefix,
-        source=source,
-        levels=MappingProxyType(dict(resolution.levels)),
-        artifacts=MappingProxyType(by_spelling(resolution.artifacts, assembly.registry)),
-        keywords=MappingProxyType(values),
-        outputs=outputs._replace(ranks=ranks if isinstance(ranks, frozenset) else None),
-        pending=tuple(setting.text for setting in resolution.pending),
-        defaults=MappingProxyType(_defaults(assembly.registry, resolution)),
+        prefix,
+        source,
+        MappingProxyType(dict(resolution.levels)),
+        MappingProxyType(by_spelling(resolution.artifacts, assembly.registry)),
+        MappingProxyType(values),
+        outputs._replace(ranks=ranks) if isinstance(ranks, frozenset) else outputs,
+        tuple([setting.text for setting in resolution.pending]),
+        MappingProxyType(_defaults(assembly.registry, resolution)),
     )
-    return Configuration(state, resolution, tuple(problems), frozenset(setting.name for setting in settings))
+    return Configuration(
+        state, resolution, tuple(problems), frozenset([setting.name for setting in settings]), SettingsError
+    )
 
 
 def _defaults(registry: Registry, resolution: Resolution) -> dict[str, int]:
@@ -124,6 +129,7 @@ class Outlets:
         self._artifacts = artifacts
         self.out_variable = f"{prefix}_LOGS_OUT"
         self._checked: Checked = {}
+        self._default: tuple[tuple[Field, ...], logging.Formatter | None] = ((), None)
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
         """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
@@ -139,13 +145,18 @@ class Outlets:
         filters = tuple(self._gather(assembly, "complog_filters", owners))
         outputs = state.outputs
         kinds: set[type[SettingsError]] = set()
-        if outputs.format is not None and bare_name(outputs.format, assembly.formatters) in assembly.formatters:
-            outputs = outputs._replace(format=bare_name(outputs.format, assembly.formatters))
-        owner_of_format = assembly.format_owners.get(outputs.format or "")
+        owner_of_format = None
         try:
-            formatter = self._formatter(assembly, outputs.format, fields)
-            if owner_of_format is not None:
-                owners.append((getattr(formatter, "inner", formatter), owner_of_format))
+            if outputs.format is None:
+                formatter = self._default_formatter(assembly, fields)
+            else:
+                name = bare_name(outputs.format, assembly.formatters)
+                if name in assembly.formatters:
+                    outputs = outputs._replace(format=name)
+                    owner_of_format = assembly.format_owners.get(name)
+                formatter = self._formatter(assembly, outputs.format, fields)
+                if owner_of_format is not None:
+                    owners.append((getattr(formatter, "inner", formatter), owner_of_format))
         except (SettingsError, BrokenFormatError) as error:
             if isinstance(error, SettingsError):
                 problems += [(error.source, problem) for problem in error.problems]
@@ -153,7 +164,7 @@ class Outlets:
             elif owner_of_format is not None:
                 note_fault(owner_of_format, error.what, error.cause, may_raise=True)
             outputs = outputs._replace(format=None)
-            formatter = self._formatter(assembly, None, fields)
+            formatter = self._default_formatter(assembly, fields)
         file: FileOutput | None = None
         if outputs.path is not None:
             try:
@@ -163,22 +174,17 @@ class Outlets:
                 problems += [(error.source, problem) for problem in error.problems]
                 kinds.add(type(error))
                 outputs = outputs._replace(path=None)
-        describer = make_describer(self._prefix, assembly.registry, fields, self._artifacts)
-        given = self._gather(assembly, "complog_handlers", owners, outputs=outputs, describer=describer)
-        handlers = tuple(given)
+        handlers: tuple[logging.Handler, ...] = ()
+        if "complog_handlers" in assembly.hooks:
+            describer = make_describer(self._prefix, assembly.registry, fields, self._artifacts)
+            handlers = tuple(self._gather(assembly, "complog_handlers", owners, outputs=outputs, describer=describer))
         painters = tuple(self._gather(assembly, "complog_console_painters", owners, outputs=outputs))
         remember_owners(self._prefix, owners)
-        pipeline = Pipeline(
-            filters=filters,
-            formatter=formatter,
-            console=outputs.stderr,
-            file=file,
-            handlers=handlers,
-            propagate=outputs.propagate,
-            painters=painters,
-        )
+        pipeline = Pipeline(filters, formatter, outputs.stderr, file, handlers, outputs.propagate, painters)
         kind = kinds.pop() if len(kinds) == 1 else SettingsError
-        return Built(pipeline, state._replace(outputs=outputs), tuple(problems), kind)
+        if outputs is not state.outputs:
+            state = state._replace(outputs=outputs)
+        return Built(pipeline, state, tuple(problems), kind)
 
     def forget(self) -> None:
         """Forget what the hooks gave."""
@@ -192,6 +198,14 @@ class Outlets:
                     handler.close()
                 except BaseException as error:
                     note_fault_of(handler, f"{type(handler).__name__}.close()", error)
+
+    def _default_formatter(self, assembly: Assembly, fields: tuple[Field, ...]) -> logging.Formatter:
+        # kept, with what it has worked out
+        known, formatter = self._default
+        if formatter is None or fields != known:
+            formatter = self._formatter(assembly, None, fields)
+            self._default = (fields, formatter)
+        return formatter
 
     def _formatter(self, assembly: Assembly, name: str | None, fields: tuple[Field, ...]) -> logging.Formatter:
         variable = f"{self._prefix}_LOGS_FORMAT"
@@ -234,6 +248,8 @@ def _are_same(given: Sequence[Any], before: tuple[Any, ...]) -> bool:
     # a field is made anew each time; whatever else is equal to another one need not be the same to its plugin
     if len(given) != len(before):
         return False
+    if not before:
+        return True
     pairs = zip(given, before, strict=True)
     return all(a is b or (type(a) is Field and type(b) is Field and a == b) for a, b in pairs)
 

@@ -19,9 +19,10 @@ from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
 from .model import LogState, Request, Setting
 from .modules import module_exists
+from .observers import Observers
 from .planning import Planner
 from .resolve import World
-from .telling import Observers, why_names_wait
+from .telling import why_names_wait
 from .trace import Trace
 from .values import NamedTuple
 
@@ -149,7 +150,9 @@ class Configurator(Assembler):
         if built.problems:
             kind = configuration.kind if configuration.problems else built.kind
             configuration = configuration._replace(problems=(*configuration.problems, *built.problems), kind=kind)
-        return configuration._replace(state=built.state), built.pipeline
+        if built.state is not configuration.state:
+            configuration = configuration._replace(state=built.state)
+        return configuration, built.pipeline
 
     def _configure(self, assembly: Assembly, texts: Texts, request: Request) -> Configuration:
         outputs, problems = read_outputs(os.environ, self.prefix, self.out_variable)
@@ -158,18 +161,16 @@ class Configurator(Assembler):
             outputs = outputs._replace(path=self.default_path)
         world = self.world(assembly)
         configuration = configure(assembly, self.prefix, outputs, texts, request, world, self.help_page)
+        if not problems:
+            return configuration
         return configuration._replace(problems=(*configuration.problems, *problems))
 
     def world(self, assembly: Assembly, *, may_wait: bool = True) -> World:
         """Return what resolution may ask; `may_wait` lets unknown names wait where the circumstances allow it."""
-        return World(
-            exists=module_exists,
-            provider=self.provider_of,
-            explain=self.explain_unknown,
-            foreign=self._owner_elsewhere,
-            waiting=(lambda: why_names_wait(assembly)) if may_wait else lambda: None,
-            settled=self.is_settled if may_wait else lambda setting: False,
-        )
+        known = World(module_exists, self.provider_of, self.explain_unknown, self._owner_elsewhere)
+        if not may_wait:
+            return known
+        return World(*known[:4], lambda: why_names_wait(assembly), self.is_settled)
 
     def _owner_elsewhere(self, logger: str) -> str | None:
         owner = ownership.owner_above(logger)

@@ -33,8 +33,8 @@ def make_describer(
         return {name: text for name, text in texts if text}
 
     return RecordDescriber(
-        prefix=prefix,
-        artifact=lambda record: artifact_name(record.name, artifacts),
-        components=lambda record: registry.components_above(record.name),
-        fields=read_fields,
+        prefix,
+        lambda record: artifact_name(record.name, artifacts),
+        lambda record: registry.components_above(record.name),
+        read_fields,
     )

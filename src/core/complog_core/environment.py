@@ -86,10 +86,11 @@ def read_outputs(
         return _SWITCH.get(word, default)
 
     outputs = Outputs(
-        path=_read_text(environ, out or f"{prefix}_LOGS_OUT"),
-        format=_read_text(environ, f"{prefix}_LOGS_FORMAT"),
-        stderr=switch("STDERR", True),
-        propagate=switch("PROPAGATE", False),
+        _read_text(environ, out or f"{prefix}_LOGS_OUT"),
+        _read_text(environ, f"{prefix}_LOGS_FORMAT"),
+        switch("STDERR", True),
+        switch("PROPAGATE", False),
+        None,
     )
     return outputs, problems
 

@@ -11,9 +11,9 @@ from typing import Final
 from . import report
 from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
 from .errors import OutputError
+from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 from .opened import Opened, is_own, leads_to, let_go, move, open_for_appending
 from .pace import Pace
-from .startup import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
 
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 

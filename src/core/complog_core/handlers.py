@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .console import ConsoleOutput
 from .descriptors import renew_after_fork
-from .faults import ask, hand_over, paint
+from .foreign import ask, hand_over, paint
 from .rendering import Rendering, SharedFormatter, as_text, render, render_barely, settle_message, warn_once
 from .values import NamedTuple
 

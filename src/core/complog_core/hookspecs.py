@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .model import Artifact, Component, Field, Keyword, LogState, Outputs, RecordDescriber, TraceRecord
 
 PROJECT: Final = "complog"
-VERSION: Final = "0.1.0"
 PREFIX: Final = f"{PROJECT}_"
 MARK: Final = f"{PROJECT}_impl"
 """The attribute that pluggy's marker sets."""

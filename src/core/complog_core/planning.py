@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from .assembly import Assembly
 from .configuration import Configuration
@@ -13,6 +13,8 @@ from .resolve import (
     DEFAULT_LEVEL,
     Target,
     bind_artifact,
+    effective_level,
+    is_silent,
     nearest_carrier,
     plan_artifact,
     plan_loggers,
@@ -39,6 +41,7 @@ class Planner:
         self._unset: dict[str, Target] = {}
         self._entries: dict[str, tuple[Entry, ...]] = {}
         """What was made from that registry: the targets while nothing is set, and the entries of artifact loggers."""
+        self._last = _LastPlan()
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
         """Return whether the logger was noted as that artifact's logger of that module."""
@@ -50,6 +53,7 @@ class Planner:
         Who asks for two owners' artifacts of one name gets one logger, which is on if either is.
         """
         self._entries.pop(logger, None)
+        self._last.unplanned.add(logger)
         self._artifact_loggers[logger] = (*self._artifact_loggers.get(logger, ()), (module, artifact))
 
     def awaits(self, artifact: str) -> bool:
@@ -60,6 +64,7 @@ class Planner:
         """Forget every artifact logger."""
         self._entries.clear()
         self._artifact_loggers.clear()
+        self._last = _LastPlan()
 
     def plan(self, assembly: Assembly, configuration: Configuration) -> dict[str, Target]:
         """Return the target of every logger that the configuration has a say in."""
@@ -68,13 +73,19 @@ class Planner:
         if self._registry is not registry:
             self._registry, self._unset = registry, plan_unset(registry)
             self._entries.clear()
+            self._last = _LastPlan(self._artifact_loggers)
         targets = plan_loggers(resolution.levels, registry, self._unset)
         # what is special about a logger cannot be seen any more while it is set
         self._below = self._plan_below(resolution.modules, targets) if resolution.modules else {}
         targets.update(self._below)
-        artifacts = {
-            logger: self.plan_one(assembly, configuration, logger, targets) for logger in self._artifact_loggers
-        }
+        if resolution.modules:
+            # any logger at all may have a target then
+            artifacts: Mapping[str, Target] = {
+                each: self.plan_one(assembly, configuration, each, targets) for each in self._artifact_loggers
+            }
+            self._last = _LastPlan(self._artifact_loggers)
+        else:
+            artifacts = self._plan_changed(assembly, configuration, targets)
         targets.update(artifacts)
         if self.left_alone:
             return {name: target for name, target in targets.items() if not self.leaves_alone(name)}
@@ -101,6 +112,45 @@ class Planner:
         if entries and isinstance(entries[0].item, Artifact):
             self.rendered[logger] = entries[0].item
         return plan_artifact(module, entries, configuration.resolution.artifacts, targets, self._own_level)
+
+    def _plan_changed(
+        self, assembly: Assembly, configuration: Configuration, targets: Mapping[str, Target]
+    ) -> Mapping[str, Target]:
+        """Return the targets of the artifact loggers, of which most are what they were in the last plan.
+
+        They change with what is decided about their artifacts, and those of silent ones with the levels above them.
+        """
+        last, registry = self._last, assembly.registry
+        replanned = last.unplanned
+        last.unplanned = set()
+        for logger in replanned:
+            last.add(logger, self._artifact_loggers[logger][0][0], self._find_entries(logger, registry), registry)
+        decisions = configuration.resolution.artifacts
+        if decisions != last.decisions:
+            for key in decisions.keys() | last.decisions.keys():
+                if decisions.get(key) is not last.decisions.get(key):
+                    replanned.update(last.by_key.get(key, ()))
+            last.decisions = decisions
+        own_level = self._own_level
+        above = {"": logging.NOTSET}
+        for group in last.silent.values():
+            for name in group.between:
+                level = own_level(name)
+                if level != logging.NOTSET:
+                    break
+            else:
+                name = group.above
+                level = above.get(name, -1)
+                if level < 0:
+                    level = above[name] = effective_level(name, targets, own_level)
+            if level < DEFAULT_LEVEL:
+                level = DEFAULT_LEVEL
+            if level != group.level:
+                group.level = level
+                replanned.update(group.loggers)
+        for logger in replanned:
+            last.targets[logger] = self.plan_one(assembly, configuration, logger, targets)
+        return last.targets
 
     def _find_entries(self, logger: str, registry: Registry) -> tuple[Entry, ...]:
         entries = self._entries.get(logger) if registry is self._registry else None
@@ -130,3 +180,40 @@ class Planner:
     def leaves_alone(self, logger: str) -> bool:
         """Return whether somebody else configures this logger."""
         return bool(self.left_alone) and nearest_above(logger, self.left_alone) is not None
+
+
+class _Silent:
+    """The artifact loggers of one module that are silent while nobody names them, and what their level comes from."""
+
+    __slots__ = ("above", "between", "level", "loggers")
+
+    def __init__(self, module: str, registry: Registry) -> None:
+        self.above = registry.registered_above(module) or ""
+        names = []
+        while module and module != self.above:
+            names.append(module)
+            module = parent_of(module)
+        self.between = tuple(names)
+        """The module and what is above it, up to the next registered logger, `above`."""
+        self.level = logging.NOTSET
+        self.loggers: list[str] = []
+
+
+class _LastPlan:
+    """The artifact loggers' targets in the last plan with one registry, and what they came from."""
+
+    def __init__(self, unplanned: Iterable[str] = ()) -> None:
+        self.unplanned = set(unplanned)
+        self.targets: dict[str, Target] = {}
+        self.decisions: Mapping[str, bool] = {}
+        self.by_key: dict[str, list[str]] = {}
+        self.silent: dict[str, _Silent] = {}
+
+    def add(self, logger: str, module: str, entries: tuple[Entry, ...], registry: Registry) -> None:
+        for entry in entries:
+            self.by_key.setdefault(entry.key, []).append(logger)
+        if is_silent(entries):
+            group = self.silent.get(module)
+            if group is None:
+                group = self.silent[module] = _Silent(module, registry)
+            group.loggers.append(logger)

@@ -235,10 +235,19 @@ def plan_artifact(
         return Target(OFF, True, OFF)
     if decisions:
         return Target(logging.DEBUG, nearest_carrier(module, targets) is None)
-    if any(isinstance(entry.item, Artifact) and entry.item.off_by_default for entry in entries) or not entries:
+    if is_silent(entries):
         level = max(DEFAULT_LEVEL, effective_level(module, targets, actual))
         return Target(level, True, level)
     return _ALONE if nearest_carrier(module, targets) is None else _BELOW
+
+
+def is_silent(entries: tuple[Entry, ...]) -> bool:
+    """Return whether an artifact logger that stands for these prints warnings only while nobody names its artifact.
+
+    >>> is_silent(())
+    True
+    """
+    return not entries or any(isinstance(entry.item, Artifact) and entry.item.off_by_default for entry in entries)
 
 
 def nearest_carrier(logger_name: str, targets: Mapping[str, Target]) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import ownership, report
 from .apply import set_levels
-from .assembler import release_modules, with_news
+from .assembler import release_modules
 from .assembly import Assembly
 from .configuration import gather
 from .configurator import forget_active
@@ -21,6 +21,7 @@ from .errors import SettingsError
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, LogState, PluginInfo, Request
 from .registry import Item, Registry
+from .sources import with_news
 from .telling import why_names_wait
 
 if TYPE_CHECKING:

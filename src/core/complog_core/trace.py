@@ -213,8 +213,8 @@ class Trace:
             raise AssertionError(f"metadata_fn must be callable, not {type(metadata_fn).__name__}")
         if not callable(payload_fn):
             raise AssertionError(f"payload_fn must be callable, not {type(payload_fn).__name__}")
-        if self._is_on():
-            self._record().record(
+        if (self._read is not None and self._settings.directory is not None) or self._is_on():
+            (self._recorder or self._record()).record(
                 name,
                 metadata_fn,
                 payload_fn,

@@ -6,6 +6,7 @@ import os
 from typing import Final
 
 from .opened import Opened, let_go, open_for_appending
+from .pace import Pace
 
 FILE_PREFIX: Final = "dedicated_log_torch_trace_"
 """What the names of all trace files begin with; readers look for it."""
@@ -19,7 +20,7 @@ class TraceFile:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     file = TraceFile(directory)
-    ...     is_new = file.open(rank=3)
+    ...     is_new = file.open(3, os.getpid())
     ...     file.append(b"V1129 15:57:26.774000 4408 a.py:3] {}\\n")
     ...     file.close()
     ...     is_new, os.path.basename(file.path)[:33]
@@ -31,32 +32,36 @@ class TraceFile:
         self.path = ""
         """Where the file is that was opened last; "" before that."""
         self._opened: Opened | None = None
-        self._process = 0
+        self._pace = Pace()
+        self.process = 0
+        """Which process has opened a file here, whatever has become of it."""
         self._rank: int | None = None
-
-    def is_ours(self) -> bool:
-        """Return whether this process has opened a file here, whatever has become of it."""
-        return self._process == os.getpid()
 
     def is_open(self) -> bool:
         """Return whether the next record goes to the file that is open."""
-        return self._opened is not None and self.is_ours() and _is_in_place(self._opened)
+        return self.process == os.getpid() and self._opened is not None and _is_in_place(self._opened)
 
-    def open(self, rank: int | None) -> bool:
+    def open(self, rank: int | None, process: int) -> bool:
         """Make sure that a file is open; return whether it is a new one. Raises OSError or ValueError.
 
-        A file that was removed, or whose descriptor somebody closed, is replaced by a new one. `rank` counts where this
-        process has opened none yet.
+        A file that was removed, or whose descriptor somebody closed, is replaced by a new one. `rank` counts where
+        `process`, which is this one, has opened none yet.
         """
-        if self.is_open():
-            return False
+        opened = self._opened
+        if opened is not None and self.process == process:
+            try:
+                # as is_own() has it, without the call
+                if opened.identify() == opened.identity and (self._pace.holds() or self._is_in_place(opened)):
+                    return False
+            except OSError:  # the descriptor stands for nothing any more
+                pass
         self.close()
-        if not self.is_ours():
+        if self.process != process:
             self._rank = rank
         os.makedirs(self.directory, exist_ok=True)
         path = self._create("" if self._rank is None else f"rank_{self._rank}_")
         self._opened = open_for_appending(path, wait=False)
-        self._process = os.getpid()
+        self.process = os.getpid()
         self.path = path
         return True
 
@@ -67,9 +72,10 @@ class TraceFile:
         sent = 0
         try:
             sent = os.write(opened.descriptor, data)
-            with memoryview(data) as rest:
-                while sent < len(data):
-                    sent += os.write(opened.descriptor, rest[sent:])
+            if sent < len(data):
+                with memoryview(data) as rest:
+                    while sent < len(data):
+                        sent += os.write(opened.descriptor, rest[sent:])
         except BaseException:
             if 0 < sent < len(data):
                 self._take_back(opened, sent)
@@ -80,6 +86,11 @@ class TraceFile:
         opened, self._opened = self._opened, None
         if opened is not None:
             let_go(opened)
+
+    def _is_in_place(self, opened: Opened) -> bool:
+        in_place = _is_in_place(opened)
+        self._pace.go_on()
+        return in_place
 
     def _create(self, rank: str) -> str:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -22,6 +23,12 @@ COMPILE_ID: Final = ("compiled_autograd_id", "frame_id", "frame_compile_id", "at
 
 _OF_THE_FORMAT: Final = frozenset({"stack", "has_payload"})
 _ADDED_BY_READERS: Final = frozenset({"lineno", "pathname", "payload_filename", "thread", "timestamp"})
+TAKEN: Final = _OF_THE_FORMAT | {"str"}
+"""Names of fields that readers would take for the format's own."""
+
+RENAMED: Final = TAKEN | _ADDED_BY_READERS
+"""Names that records are not written under, or not all of them."""
+
 _NUMBERS: Final = frozenset({"rank", *COMPILE_ID})
 _ENCODINGS: Final = ("string", "json")
 _NAMES_WITH_DICTS: Final = """
@@ -46,18 +53,18 @@ def fit(metadata: Mapping[str, Any], faults: Faults) -> dict[str, Any]:
     """
     fitted: dict[str, Any] = {}
     for field, value in metadata.items():
-        if field in _NUMBERS:
+        if field not in _SPECIAL:
+            fitted[field] = value
+        elif field in _NUMBERS:
             if is_number(value):
                 fitted[field] = value
             else:
                 faults.note(f"has a {field} that is no int from 0 to {LARGEST_NUMBER}; it is left out", as_text(value))
         elif field in _TEXTS or field in _DICTS:
             fitted[field] = _fit_dict(field, value, faults)
-        elif field in _ADDED_BY_READERS:
+        else:
             faults.note(_RENAMED, field)
             fitted[f"{field}_"] = value
-        else:
-            fitted[field] = value
     return fitted
 
 
@@ -71,11 +78,6 @@ def fit_name(name: str, metadata: object, faults: Faults) -> str:
         faults.note(_RENAMED, name)
         return f"{name}_"
     return name
-
-
-def is_taken(field: str) -> bool:
-    """Return whether readers would take a field of this name for one of the format's."""
-    return field in _OF_THE_FORMAT or field == "str"
 
 
 def is_number(value: object) -> bool:
@@ -97,6 +99,16 @@ def fit_file_name(name: str) -> str:
     >>> fit_file_name("a/b\0"), len(fit_file_name("x" * 1000))
     ('a_b_', 150)
     """
+    # most programs give the same few names again and again
+    return _fit_known(name) if type(name) is str and len(name) <= LONGEST_NAME else _fit_any(name)
+
+
+@functools.lru_cache(maxsize=1024)
+def _fit_known(name: str) -> str:
+    return _fit_any(name)
+
+
+def _fit_any(name: str) -> str:
     text = _UNFIT_FOR_FILES.sub("_", name)
     data = text.encode()
     if len(data) <= LONGEST_NAME:
@@ -156,3 +168,8 @@ _TEXTS: Final[Mapping[str, Mapping[str, Callable[[str], str]]]] = {
     "inductor_output_code": {"filename": _fit_path},
     "link": {"name": str, "url": str},
 }
+NAMED: Final = frozenset(_TEXTS)
+"""Names of records that readers make files of, so that their metadata takes the longest to fit."""
+
+_SPECIAL: Final = _NUMBERS | _DICTS | _ADDED_BY_READERS | NAMED
+"""Fields that are looked at; others are as the program has them."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from types import FrameType
 from typing import Final
-
-from .values import NamedTuple
 
 MOST_FRAMES: Final = 1000
 """How many frames of a stack are written, the innermost ones: readers walk through them by recursion."""
@@ -16,24 +15,24 @@ _HERE: Final = os.path.dirname(__file__)
 _OWN: Final = frozenset({"complog", "complog_core", "complog_torch"})
 
 
-class Place(NamedTuple):
-    """A line of code that runs; `filename` is as the code object has it."""
-
-    filename: str
-    lineno: int
-    name: str
+Place = tuple[str, int, str]
+"""A line of code that runs: the name of its file, as the code object has it, its number, and its function's name."""
 
 
-def find_caller() -> Place:
-    """Return the innermost place that does not belong to complog.
+def find_caller(depth: int = 1) -> Place:
+    """Return the innermost place that does not belong to complog; the first `depth` frames are known to.
 
-    >>> find_caller().filename.endswith("complog_core/trace_frames.py")
+    >>> find_caller()[0].endswith("complog_core/trace_frames.py")
     False
     """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_own(frame):
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None:
+        name = frame.f_globals.get("__name__")
+        if not isinstance(name, str) or not _is_own_name(name):
+            code = frame.f_code
+            return code.co_filename, frame.f_lineno or 0, code.co_name
         frame = frame.f_back
-    return Place("(unknown)", 0, "(unknown)") if frame is None else _place(frame)
+    return "(unknown)", 0, "(unknown)"
 
 
 def find_stack() -> list[tuple[Place, str]]:
@@ -44,9 +43,10 @@ def find_stack() -> list[tuple[Place, str]]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(places) < MOST_FRAMES:
         if not _is_own(frame):
-            place = _place(frame)
+            # an instruction that belongs to no line has None
+            place = (frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name)
             try:
-                text = linecache.getline(place.filename, place.lineno, frame.f_globals).strip()
+                text = linecache.getline(place[0], place[1], frame.f_globals).strip()
             except Exception:  # a loader of the program's, asked for a source that it cannot give
                 text = ""
             places.append((place, text))
@@ -70,12 +70,11 @@ def belongs_to_complog(filename: str) -> bool:
     return any(os.path.dirname(getattr(package, "__file__", None) or "") == directory for package in packages)
 
 
-def _place(frame: FrameType) -> Place:
-    # an instruction that belongs to no line has None
-    lineno: int | None = frame.f_lineno
-    return Place(frame.f_code.co_filename, lineno or 0, frame.f_code.co_name)
-
-
 def _is_own(frame: FrameType) -> bool:
     name = frame.f_globals.get("__name__")
-    return isinstance(name, str) and name.partition(".")[0] in _OWN
+    return isinstance(name, str) and _is_own_name(name)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_own_name(module: str) -> bool:
+    return module.partition(".")[0] in _OWN

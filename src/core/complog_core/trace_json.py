@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -18,8 +18,11 @@ SURROGATES: Final = "holds surrogates, which no file can hold; they are written 
 _LONGEST_EXAMPLE: Final = 60
 _LONGEST_NUMBER: Final = 300
 _HUGE: Final = re.compile(rf"[0-9]{{{_LONGEST_NUMBER}}}")
+_TWO_DIGITS: Final = re.compile("[0-9]{2}")
 _ESCAPE: Final = re.compile(r"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\(u[dD][89a-fA-F]..)|\\.")
 _BATCH: Final = 4096
+_SHORT: Final = min(2 * DEEPEST, _LONGEST_NUMBER)
+"""Characters within which no text is too deep, nor has too long a number."""
 
 
 class Faults(dict[str, str]):
@@ -30,6 +33,8 @@ class Faults(dict[str, str]):
     >>> faults
     {'holds an int that other parsers would refuse': '3'}
     """
+
+    __slots__ = ()
 
     def note(self, kind: str, example: object = "") -> None:
         """Add a fault; the first example of its kind is kept."""
@@ -42,8 +47,28 @@ def encode_metadata(value: object, faults: Faults) -> str:
     >>> encode_metadata({"sizes": (1, float("nan")), "device": ...}, Faults())
     '{"sizes": [1, null], "device": "Ellipsis"}'
     """
+    if _encoder is not None:
+        try:
+            text = "".join(_encoder(value, 0))
+            if len(text) <= _SHORT or not _is_refused(text, value):
+                return _escape_surrogates(text, faults) if "\\ud" in text else text
+        except Exception:  # it holds something that somebody else has to be asked about
+            pass
     shower = _Shower(faults, is_payload=False)
     return _encode(value, shower, shower.encoder())
+
+
+def encode_plain(value: object) -> str | None:
+    """Return the value as `encode_metadata` does, None unless it is short and JSON as it stands.
+
+    >>> encode_plain({"device": 0}), encode_plain({"device": ...})
+    ('{"device": 0}', None)
+    """
+    try:
+        text = "" if _encoder is None else "".join(_encoder(value, 0))
+    except Exception:
+        return None
+    return text if 0 < len(text) <= _SHORT and "\\ud" not in text else None
 
 
 def encode_payload(value: object, faults: Faults) -> str:
@@ -72,6 +97,28 @@ def show(value: object, faults: Faults) -> str:
         return f"<{type(value).__name__} without a repr>"
 
 
+def _refuse(value: object) -> None:
+    raise TypeError
+
+
+def _make_encoder() -> Callable[[object, int], Iterable[str]] | None:
+    """Return what writes plain values as `json.dumps` does, which makes such an encoder for each value anew.
+
+    It raises for everything that is not plain. None where this Python has no such thing.
+    """
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    try:
+        made: Callable[[object, int], Iterable[str]] = make(
+            None, _refuse, json.encoder.encode_basestring_ascii, None, ": ", ", ", False, False, False
+        )
+    except TypeError:
+        return None
+    return made
+
+
+_encoder: Final = _make_encoder()
+
+
 class _Shower:
     def __init__(self, faults: Faults, *, is_payload: bool) -> None:
         self.faults = faults
@@ -95,7 +142,7 @@ def _encode(value: object, shower: _Shower, encoder: json.JSONEncoder) -> str:
     before = dict(faults)
     try:
         text = encoder.encode(value) if encoder.indent is None else _join(encoder, value)
-        if (len(text) > _LONGEST_NUMBER and _HUGE.search(text)) or _is_deep(text, value):
+        if _is_refused(text, value):
             raise ValueError("other parsers would refuse it")
     except Exception:
         faults.clear()
@@ -111,6 +158,17 @@ def _join(encoder: json.JSONEncoder, value: object) -> str:
     while batch := "".join(islice(pieces, _BATCH)):
         joined.append(batch)
     return "".join(joined)
+
+
+def _is_refused(text: str, value: object) -> bool:
+    """Return whether other parsers would refuse the text, which stands for the value."""
+    return (len(text) > _LONGEST_NUMBER and _has_huge_number(text)) or _is_deep(text, value)
+
+
+def _has_huge_number(text: str) -> bool:
+    # the whole text takes as long to search as to write; such a number leaves two digits in a row in this part of it
+    part = text[:: _LONGEST_NUMBER // 2]
+    return _TWO_DIGITS.search(part) is not None and _HUGE.search(text) is not None
 
 
 def _is_deep(text: str, value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -11,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .formatters import relative_path
-from .trace_fitting import fit, is_interned
-from .trace_json import SURROGATES, Faults, encode_metadata, encode_payload
+from .trace_fitting import NAMED, fit, is_interned
+from .trace_json import SURROGATES, Faults, encode_metadata, encode_payload, encode_plain
+from .trace_memo import Memo
 
 _LETTERS: Final = {"DEBUG": "V", "INFO": "I", "WARNING": "W", "ERROR": "E", "CRITICAL": "C"}
 _UNFIT_FOR_PATHS: Final = re.compile(r"[:\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -33,11 +35,15 @@ def make_prefix(seconds: float, filename: str, lineno: int, *, letter: str = "V"
     if known != second:
         stamp = time.strftime("%m%d %H:%M:%S", time.localtime(second))
         _stamp = (second, stamp)
-    path = relative_path(filename)
-    if not path.isascii() or _UNFIT_FOR_PATHS.search(path):
-        path = _UNFIT_FOR_PATHS.sub("_", path).encode("utf-8", "backslashreplace").decode()
-    microseconds = int((seconds - second) * 1e6)
-    return f"{letter}{stamp}.{microseconds:06d} {process or os.getpid()} {path}:{lineno}]"
+    microseconds = str(int((seconds - second) * 1e6)).zfill(6)  # in half of the time that a format takes
+    return f"{letter}{stamp}.{microseconds} {process or os.getpid()} {_fit_path(relative_path(filename))}:{lineno}]"
+
+
+@functools.lru_cache(maxsize=1024)
+def _fit_path(path: str) -> str:
+    if path.isascii() and not _UNFIT_FOR_PATHS.search(path):
+        return path
+    return _UNFIT_FOR_PATHS.sub("_", path).encode("utf-8", "backslashreplace").decode()
 
 
 def prefix_of(record: logging.LogRecord) -> str:
@@ -55,6 +61,11 @@ def prepare_payload(payload: object, faults: Faults) -> str:
     >>> prepare_payload("one\r\ntwo\r", Faults()), prepare_payload({"a": 1}, Faults())
     ('one\ntwo', '{\n"a": 1\n}')
     """
+    return _read_payload(payload, faults)[0]
+
+
+def _read_payload(payload: object, faults: Faults) -> tuple[str, bytes | None]:
+    """Return the payload as `prepare_payload` does, with its bytes unless it is long."""
     if isinstance(payload, str):
         text = payload
     elif isinstance(payload, (bytes, bytearray)):
@@ -64,10 +75,15 @@ def prepare_payload(payload: object, faults: Faults) -> str:
         text = encode_payload(payload, faults)
     if "\r" in text:
         text = re.sub(r"\r+(?=\n|\Z)", "", text)
-    if not text.isascii() and not _can_be_encoded(text):
-        faults.note(SURROGATES)
-        text = text.encode("utf-8", "backslashreplace").decode()
-    return text
+    if type(text) is str and len(text) <= _PIECE:
+        try:
+            return text, text.encode()
+        except UnicodeEncodeError:
+            pass
+    elif text.isascii() or _can_be_encoded(text):
+        return text, None
+    faults.note(SURROGATES)
+    return text.encode("utf-8", "backslashreplace").decode(), None
 
 
 def digest(text: str) -> str:
@@ -82,24 +98,51 @@ def digest(text: str) -> str:
     return algorithm.hexdigest()
 
 
-def lay_out(prefix: str, metadata: Mapping[str, Any], payload: object, faults: Faults) -> bytearray:
+def lay_out(
+    prefix: str, metadata: Mapping[str, Any], payload: object, faults: Faults, context: str | None = None
+) -> bytes | bytearray:
     r"""Return the record as it stands in the file, its line end included.
 
-    The payload's hash is added to the metadata unless it is there and right.
+    The payload's hash is added to the metadata unless it is there and right. Where `context` is given, the metadata is
+    a dict with the field of the program alone, and `context` is JSON of the others, with a comma before each.
 
     >>> lay_out("V]", {"tiles": {}}, "one\ntwo", Faults()).decode().splitlines()[1:]
     ['\tone', '\ttwo']
     """
-    about = fit(metadata, faults)
-    text = with_digest(about, payload, faults)
-    record = bytearray(f"{prefix} {encode_metadata(about, faults)}\n".encode())
-    if text is not None:
-        # piece by piece, so that the payload is in memory only once more
-        for start in range(0, len(text) or 1, _PIECE):
-            piece = text[start : start + _PIECE].encode()
-            record += piece.replace(b"\n", b"\n\t") if start else b"\t" + piece.replace(b"\n", b"\n\t")
-        record += b"\n"
+    if context is None:
+        about = fit(metadata, faults)
+        text, data = _add_digest(about, payload, faults)
+        line = encode_metadata(about, faults)
+    else:
+        known = None if NAMED.isdisjoint(metadata) else _named.find(metadata)
+        about = fit(metadata, faults) if known is None else {}
+        text, data = (None, None) if payload is None else _add_digest(about, payload, faults)
+        if text is not None:
+            context = f'{context}, "has_payload": "{about.pop("has_payload")}"'
+        line = encode_metadata(about, faults) if known is None else known
+        # what could not be read at all has a text in its place
+        line = f"{line[:-1]}{context}}}" if line.endswith("}") else line
+    head = f"{prefix} {line}\n".encode()
+    if text is None:
+        return head
+    if data is not None:
+        return b"".join((head, b"\t", data.replace(b"\n", b"\n\t"), b"\n"))
+    record = bytearray(head)
+    # piece by piece, so that the payload is in memory only once more
+    for start in range(0, len(text) or 1, _PIECE):
+        piece = text[start : start + _PIECE].encode()
+        record += piece.replace(b"\n", b"\n\t") if start else b"\t" + piece.replace(b"\n", b"\n\t")
+    record += b"\n"
     return record
+
+
+def _write_named(metadata: Mapping[str, Any]) -> str | None:
+    faults = Faults()
+    fitted = fit(metadata, faults)
+    return None if faults else encode_plain(fitted)
+
+
+_named: Final = Memo(_write_named)
 
 
 def with_digest(metadata: dict[str, Any], payload: object, faults: Faults) -> str | None:
@@ -109,17 +152,23 @@ def with_digest(metadata: dict[str, Any], payload: object, faults: Faults) -> st
     >>> with_digest(metadata, {1}, Faults()), metadata["has_payload"]
     ('[\\n1\\n]', '9b33ad37da32bdc4a40e3cba3abba510')
     """
+    return _add_digest(metadata, payload, faults)[0]
+
+
+def _add_digest(metadata: dict[str, Any], payload: object, faults: Faults) -> tuple[str | None, bytes | None]:
+    """Do what `with_digest` does, and return the text's bytes with it unless it is long."""
     if payload is None or "str" in metadata:  # readers look for no payload behind an interned string
         metadata.pop("has_payload", None)
-        return None
+        return None, None
     found = Faults()
-    text = prepare_payload(payload, found)
+    text, data = _read_payload(payload, found)
     for kind, example in found.items():
         faults.note(f"has a payload that {kind}", example)
     if text is not payload or not isinstance(metadata.get("has_payload"), str):
         metadata.pop("has_payload", None)
-        metadata["has_payload"] = digest(text)
-    return text
+        whole = digest(text) if data is None else hashlib.md5(data, usedforsecurity=False).hexdigest()
+        metadata["has_payload"] = whole
+    return text, data
 
 
 def interned_by(metadata: Mapping[str, Any]) -> tuple[str, int] | None:
@@ -128,7 +177,7 @@ def interned_by(metadata: Mapping[str, Any]) -> tuple[str, int] | None:
     return (pair[0], pair[1]) if is_interned(pair) else None
 
 
-def find_references(record: bytearray) -> set[int]:
+def find_references(record: bytes | bytearray) -> set[int]:
     """Return the numbers of interned strings that stand in a record or in its payload.
 
     >>> find_references(bytearray(b'{"stack": [{"line": 3, "filename": 12}]}'))

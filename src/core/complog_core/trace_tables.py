@@ -135,6 +135,13 @@ class Totals(dict[str, float]):
     (0.75, None)
     """
 
+    def add(self, key: str, value: float) -> None:
+        """Add to the sum of a key."""
+        if key in self:
+            dict.__setitem__(self, key, self[key] + value)  # the table gets no longer by that
+        else:
+            self[key] = value
+
     def __missing__(self, key: str) -> float:
         return 0.0
 

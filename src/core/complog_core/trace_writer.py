@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -75,10 +76,17 @@ class TraceWriter:
             self._file = None if directory is None else TraceFile(directory)
 
     def write(
-        self, prefix: str, metadata: Mapping[str, Any], payload: object = None, faults: Faults | None = None
+        self,
+        prefix: str,
+        metadata: Mapping[str, Any],
+        payload: object = None,
+        faults: Faults | None = None,
+        context: str | None = None,
+        process: int = 0,
     ) -> None:
         """Append a record: the prefix, which ends in `]`, the metadata as JSON, and the payload, text or JSON value.
 
+        `context` is what `lay_out` takes, and `process` is this one, where the caller knows.
         What cannot be written gets a placeholder and one warning; so do the `faults` that the caller has found already.
         A file that cannot be written costs one warning.
         """
@@ -87,20 +95,21 @@ class TraceWriter:
             return
         faults = Faults() if faults is None else faults
         try:
-            data = lay_out(prefix, metadata, payload, faults)
+            data = lay_out(prefix, metadata, payload, faults, context)
         except Exception as error:  # values with methods of their own can do anything
             faults.note("cannot be written; it is left out", f"{type(error).__name__}: {error}")
             self.report(metadata, faults)
             return
-        interned = interned_by(metadata)
-        rank = None if file.is_ours() else self._find_rank()
+        interned = interned_by(metadata) if type(metadata) is not dict or "str" in metadata else None
+        process = process or os.getpid()
+        rank = None if file.process == process else self._find_rank()
         problem, opened = "", False
         with self._lock:
             file = self._file
             if file is None:
                 return
             try:
-                opened = file.open(rank)
+                opened = file.open(rank, process)
                 if opened:
                     self.strings.begin_file()
                     self._dumped.clear()
@@ -115,7 +124,8 @@ class TraceWriter:
         if problem:
             text = f"{self.variable}: cannot write to {file.directory!r}: {problem}; records are lost until it works"
             warn_once((self.variable, file.directory), text)
-        self.report(metadata, faults)
+        if faults:
+            self.report(metadata, faults)
         if opened and not problem:
             self._tell_opened(file.path)
 
@@ -182,7 +192,7 @@ class TraceWriter:
             return False
         return number in self.strings.missing
 
-    def _explain(self, file: TraceFile, prefix: str, data: bytearray) -> None:
+    def _explain(self, file: TraceFile, prefix: str, data: bytes | bytearray) -> None:
         """Write the strings that a record refers to and that this file does not explain yet."""
         for number in sorted(find_references(data) & self.strings.missing):
             text = self.strings.explain(number)

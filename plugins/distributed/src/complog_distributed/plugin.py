@@ -8,40 +8,8 @@ from typing import Final
 
 from complog_core import Artifact, Component, Field, Keyword, hookimpl
 
+from .names import ARTIFACTS, COMPONENTS
 from .ranks import find_group_rank, get_wanted, is_among, read_ranks, set_wanted
-
-COMPONENTS: Final = (
-    Component(
-        "distributed",
-        ("torch.distributed", "torch._dynamo.backends.distributed", "torch.nn.parallel.distributed"),
-        "everything in torch.distributed, and DistributedDataParallel",
-    ),
-    Component(
-        "c10d",
-        ("torch.distributed.distributed_c10d", "torch.distributed.rendezvous"),
-        "process groups, collectives and how processes find each other",
-    ),
-    Component(
-        "ddp",
-        ("torch.nn.parallel.distributed", "torch._dynamo.backends.distributed"),
-        "DistributedDataParallel, eager and compiled",
-    ),
-    Component(
-        "fsdp",
-        ("torch.distributed.fsdp", "torch.distributed._composable.fsdp"),
-        "FullyShardedDataParallel, both generations",
-    ),
-    Component(
-        "dtensor",
-        ("torch.distributed._tensor", "torch.distributed.tensor"),
-        "DTensor: placements, sharding decisions and redistribution",
-    ),
-    Component("pp", ("torch.distributed.pipelining",), "pipeline parallelism: stages and schedules"),
-)
-
-ARTIFACTS: Final = (
-    Artifact("ddp_graphs", "the graphs into which a compiled DDP model is split, one per gradient bucket"),
-)
 
 _collapses = False
 
@@ -107,7 +75,7 @@ def collapse_warnings() -> Iterable[Callable[[LogRecord], bool | LogRecord]]:
 @hookimpl
 def complog_record_fields() -> Iterable[Field]:
     """The rank at the head of the line: `[rank0]:`."""
-    return (Field("rank", "head", render_rank),)
+    return _FIELDS
 
 
 @hookimpl
@@ -121,6 +89,9 @@ def render_rank(record: LogRecord) -> str:
     """Return the rank as the line shows it, "" outside of an initialised process group."""
     rank = find_group_rank()
     return "" if rank is None else f"[rank{rank}]:"
+
+
+_FIELDS: Final = (Field("rank", "head", render_rank),)
 
 
 def read_dedup(value: object) -> str | None:

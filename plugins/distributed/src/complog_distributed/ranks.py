@@ -101,7 +101,7 @@ def _ask_rank(world: object = None) -> int | None:
     distributed = find_loaded("torch.distributed")
     if distributed is None or not distributed.is_available():
         return None
-    _c10d = find_loaded("torch.distributed.distributed_c10d")
+    _c10d = getattr(distributed, "distributed_c10d", None)
     if not distributed.is_initialized():
         return None
     rank = int(distributed.get_rank())

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from complog_core import find_loaded
 
 _last: tuple[object, object, str] = (None, None, "")
+_last_fields: tuple[object, object, dict[str, object]] = (None, None, {})
+_naming: tuple[object, Callable[[], object] | None] = (None, None)
+_guards: object = None
 _local: threading.local | None = None
 
 
@@ -47,18 +52,21 @@ def _find_local() -> threading.local | None:
 
     It is asked for each line, so that looking for its module costs too much.
     """
-    global _local
-    guards = find_loaded("torch._guards")
-    local = getattr(guards, "_TLS", None)
-    if isinstance(local, threading.local):
-        _local = local
+    global _guards, _local
+    _guards = find_loaded("torch._guards")
+    local = getattr(_guards, "_TLS", None)
+    _local = local if isinstance(local, threading.local) else None
     return _local
 
 
 def _ask_context() -> str | None:
-    guards = find_loaded("torch._guards")
-    trace_id = None if guards is None else guards.CompileContext.current_trace_id()
+    trace_id = _ask_trace_id()
     return None if trace_id is None else str(trace_id)
+
+
+def _ask_trace_id() -> Any:
+    guards = find_loaded("torch._guards")
+    return None if guards is None else guards.CompileContext.current_trace_id()
 
 
 def current_trace_fields() -> dict[str, object]:
@@ -69,21 +77,41 @@ def current_trace_fields() -> dict[str, object]:
     >>> current_trace_fields()
     {}
     """
-    fields: dict[str, object] = {}
-    guards = find_loaded("torch._guards")
-    trace_id = None if guards is None else guards.CompileContext.current_trace_id()
-    if trace_id is not None:
-        for part in ("compiled_autograd_id", "frame_id", "frame_compile_id"):
-            value = getattr(trace_id.compile_id, part, None)
-            if value is not None:
-                fields[part] = value
-        fields["attempt"] = trace_id.attempt
-    traceback = find_loaded("torch.fx.traceback")
-    find_subgraph = getattr(traceback, "_get_regional_inductor_subgraph_name", None)
+    global _last_fields
+    local = _local if sys.modules.get("torch._guards") is _guards else _find_local()
+    # what CompileContext.current_trace_id() returns, which makes an object for it
+    running = _ask_trace_id() if local is None else local.__dict__.get("compile_context")
+    if running is None or running.compile_id is None:
+        fields: dict[str, object] = {}
+    else:
+        compile_id, attempt, known = _last_fields
+        if compile_id is not running.compile_id or attempt != running.attempt:
+            known = _list_parts(running)
+            if local is not None:
+                _last_fields = (running.compile_id, running.attempt, known)
+        fields = known.copy()
+    traceback, find_subgraph = _naming
+    if traceback is not sys.modules.get("torch.fx.traceback"):
+        find_subgraph = _look_up_naming()
     subgraph = None if find_subgraph is None else find_subgraph()
     if subgraph is not None:
         fields["subgraph_name"] = subgraph
     return fields
+
+
+def _list_parts(running: Any) -> dict[str, object]:
+    """Return the fields of a compilation, of which PyTorch has its id and its attempt."""
+    parts = ("compiled_autograd_id", "frame_id", "frame_compile_id")
+    found = {part: getattr(running.compile_id, part, None) for part in parts}
+    return {**{part: value for part, value in found.items() if value is not None}, "attempt": running.attempt}
+
+
+def _look_up_naming() -> Callable[[], object] | None:
+    """Return, and remember, what PyTorch names the part of a graph with that is compiled on its own."""
+    global _naming
+    traceback = find_loaded("torch.fx.traceback")
+    _naming = (traceback, getattr(traceback, "_get_regional_inductor_subgraph_name", None))
+    return _naming[1]
 
 
 def is_dynamo_verbose() -> bool:

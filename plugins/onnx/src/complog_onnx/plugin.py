@@ -1,17 +1,12 @@
-"""The onnx family: its names, as plain values, and the hooks that contribute them."""
+"""The hooks of the onnx family: its names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from complog_core import Artifact, Component, hookimpl
 
-COMPONENTS: Final = (Component("onnx", ("torch.onnx",), "the ONNX exporter"),)
-
-ARTIFACTS: Final = (
-    Artifact("onnx_diagnostics", "the ONNX exporter's diagnostics of single conversions", off_by_default=True),
-)
+from .names import ARTIFACTS, COMPONENTS
 
 
 @hookimpl

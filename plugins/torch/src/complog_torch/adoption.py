@@ -14,7 +14,7 @@ from complog_core.assembly import Adoption
 from complog_core.contributions import check_artifact, check_component
 from complog_core.registry import Item, Registry
 
-from .plugin import is_dynamo_verbose
+from .moment import is_dynamo_verbose
 
 FAMILIES: Final = frozenset({"complog", "complog-dynamo", "complog-inductor", "complog-distributed", "complog-onnx"})
 """The distributions that describe PyTorch's names: they keep the ownership, PyTorch's loggers and flags win."""

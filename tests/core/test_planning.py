@@ -1,0 +1,79 @@
+"""The targets of a plan that follows others are those of a first one, whatever was set or registered between."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.systems import make_plugin
+
+from complog_core import Artifact, Component, LogSystem
+from complog_core.planning import Planner
+
+LEVELS = st.sampled_from([logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR])
+PLACES = ["", ".tiler", ".tiler.inner", ".tiler.inner.most", ".shared", ".fuser.a", ".other.a", ".other"]
+COMPONENTS = ["lib", "tiler", "fuser"]
+ARTIFACTS = ["loops", "tiles", "plan", "notes"]
+_tops = itertools.count()
+
+STEPS = st.one_of(
+    st.tuples(
+        st.just("set"),
+        st.dictionaries(st.sampled_from(COMPONENTS), LEVELS, max_size=2),
+        st.dictionaries(st.sampled_from(ARTIFACTS), st.booleans(), max_size=2),
+        st.dictionaries(st.sampled_from(PLACES), LEVELS, max_size=1),
+    ),
+    st.tuples(st.just("get"), st.sampled_from(PLACES), st.sampled_from(ARTIFACTS)),
+    st.tuples(st.just("level"), st.sampled_from(PLACES), st.one_of(st.just(logging.NOTSET), LEVELS)),
+    st.tuples(st.just("register"), st.sampled_from(PLACES)),
+)
+
+
+def make_system(top: str) -> LogSystem:
+    """Return a system with components and artifacts, on by default and off, below `top`."""
+    artifacts = [Artifact(name, off_by_default=place % 2 == 0) for place, name in enumerate(ARTIFACTS)]
+    components = [Component("lib", [top]), Component("tiler", [f"{top}.tiler", f"{top}.shared"])]
+    components.append(Component("fuser", [f"{top}.fuser", f"{top}.shared"]))
+    return LogSystem(top.upper(), plugins=[make_plugin(components=components, artifacts=artifacts)])
+
+
+def take(system: LogSystem, top: str, step: tuple[Any, ...], number: int) -> None:
+    """Do what a step says."""
+    if step[0] == "set":
+        modules = {f"{top}{place}": level for place, level in step[3].items()}
+        for name in modules:
+            logging.getLogger(name)
+        system.set_logs(**step[1], **step[2], modules=modules)
+    elif step[0] == "get":
+        system.getArtifactLogger(f"{top}{step[1]}", step[2])
+    elif step[0] == "level":
+        logging.getLogger(f"{top}{step[1]}").setLevel(step[2])
+    else:
+        system.register_log(f"more{number}", f"{top}{step[1]}")
+
+
+@given(st.lists(STEPS, min_size=1, max_size=12))
+def test_plan_is_what_it_would_be_without_the_plans_before(steps: list[tuple[Any, ...]]) -> None:
+    top = f"planned{next(_tops)}"
+    system = make_system(top)
+    try:
+        system.set_logs()
+        got = []
+        for number, step in enumerate(steps):
+            take(system, top, step, number)
+            if step[0] == "get":
+                got.append((f"{top}{step[1]}", step[2]))
+            assembly, configuration = system._assembly, system._configuration
+            assert assembly is not None
+            assert configuration is not None
+            planner = system.planner
+            fresh = Planner(planner._own_level, planner._foreign)
+            fresh._below = dict(planner._below)
+            for module, artifact in dict.fromkeys(got):
+                fresh.note(f"{module}.__{artifact}", module, artifact)
+            assert planner.plan(assembly, configuration) == fresh.plan(assembly, configuration)
+    finally:
+        system.close()
