@@ -8,6 +8,8 @@ PYTHON ?= python3
 # the PyTorch to install: a requirement and options of pip install
 TORCH_INSTALL ?= torch==2.13.0
 TORCH = 1
+# as many tests at a time as there are processors
+PARALLEL = --numprocesses=auto --dist=worksteal
 PYTEST_ARGS =
 DIST = dist
 
@@ -52,7 +54,7 @@ demo-0: $(TOY_VENV)/installed
 	TORCH_LOGS="$(SETTINGS)" $(TOY_VENV)/bin/python examples/toy_compiler.py
 
 test: $(VENV)/installed
-	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+	$(VENV)/bin/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
 
 # two at a time, each one's output in one piece
 test-versions:

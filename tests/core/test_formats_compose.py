@@ -12,13 +12,14 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.stand_ins import forget_torch
 from tests.support.systems import SystemFactory, make_plugin, make_system, top
 
 import complog_distributed.plugin
 import complog_dynamo.plugin
 from complog_core import Artifact, Component, Field, GlogFormatter, LogSystem
 from complog_core.builtins import complog_formatters
-from complog_core.formatters import make_formatter
+from complog_core.formats import make_formatter
 from complog_core.launcher import RANK_VARIABLES
 from complog_distributed.ranks import set_wanted
 
@@ -104,6 +105,7 @@ def current(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     state = SimpleNamespace(trace_id=None)
     module = ModuleType("torch._guards")
     vars(module).update(CompileContext=SimpleNamespace(current_trace_id=lambda: state.trace_id))
+    forget_torch(monkeypatch)
     monkeypatch.setitem(sys.modules, "torch._guards", module)
     monkeypatch.delitem(sys.modules, "torch.distributed", raising=False)
     for name in RANK_VARIABLES:

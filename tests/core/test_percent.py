@@ -11,7 +11,8 @@ import pytest
 from complog_core import report
 from complog_core.builtins import complog_formatters
 from complog_core.errors import FormatError
-from complog_core.formatters import BrokenFormatError, GlogFormatter, make_formatter
+from complog_core.formats import BrokenFormatError, make_formatter
+from complog_core.formatters import GlogFormatter
 from complog_core.model import Artifact, Field
 
 VARIABLE = "MYLIB_LOGS_FORMAT"

@@ -14,7 +14,7 @@ from .describing import make_describer
 from .environment import Texts, name_inherited, parse_texts, read_keywords
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
-from .formatters import BrokenFormatError, bare_name, make_formatter
+from .formats import BrokenFormatError, bare_name, make_formatter
 from .handlers import Pipeline
 from .model import Artifact, Field, LogState, Outputs, PluginInfo, Request, Source
 from .registry import Registry
@@ -189,6 +189,7 @@ class Outlets:
     def forget(self) -> None:
         """Forget what the hooks gave."""
         self._checked.clear()
+        self._default = ((), None)
 
     def retire(self, old: Pipeline, new: Pipeline) -> None:
         """Close the contributed handlers of `old` that `new` does not use; its file closes after the last record."""

@@ -278,8 +278,7 @@ class LogSystem(Engine):
         assembly = self.load()
         provider = self.provider_of(name)
         text = unknown_name(name, assembly.registry, assembly.keywords, prefix=self.prefix, provider=provider)
-        lost = [f"{info} is {info.status}" for info in assembly.troubled()]
-        return "; ".join([text, *lost])
+        return "; ".join([text, *[f"{info} is {info.status}" for info in assembly.troubled()]])
 
     def close(self) -> None:
         """Put every logger back as it was, close the outputs and give up the ownership of the loggers."""
