@@ -70,7 +70,7 @@ def test_plan_is_what_it_would_be_without_the_plans_before(steps: list[tuple[Any
             assert assembly is not None
             assert configuration is not None
             planner = system.planner
-            fresh = Planner(planner._own_level, planner._foreign)
+            fresh = Planner(planner._own_levels, planner._foreign)
             fresh._below = dict(planner._below)
             for module, artifact in dict.fromkeys(got):
                 fresh.note(f"{module}.__{artifact}", module, artifact)

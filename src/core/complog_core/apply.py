@@ -29,13 +29,17 @@ class Applier:
         """The targets that were applied last."""
         return self._targets
 
-    def own_level(self, name: str) -> int:
-        """Return the level that a logger has, or had before it was touched here."""
-        before = self._before.get(name)
-        if before is not None:
-            return before[0]
-        logger = logging.Logger.manager.loggerDict.get(name)
-        return logger.level if isinstance(logger, logging.Logger) else logging.NOTSET
+    def own_levels(self, names: Iterable[str]) -> list[int]:
+        """Return the level that each logger has, or had before it was touched here."""
+        before, find = self._before, logging.Logger.manager.loggerDict.get
+        levels = []
+        for name in names:
+            if name in before:
+                levels.append(before[name][0])
+            else:
+                logger = find(name)
+                levels.append(logger.level if isinstance(logger, logging.Logger) else logging.NOTSET)
+        return levels
 
     def current(self, overridden: Iterable[tuple[logging.Logger, int]]) -> list[tuple[logging.Logger, int]]:
         """Return the pairs with the levels that hold by now, where another thread has changed them since."""
@@ -80,22 +84,21 @@ class Applier:
 
     def _find_changed(self, targets: Mapping[str, Target]) -> list[str]:
         # most loggers are there already, and seeing that is most of what a change costs where there are many of them
-        held, known = self._held, logging.Logger.manager.loggerDict
+        held, find = self._held, logging.Logger.manager.loggerDict.get
         changed = []
-        for name, target in targets.items():
+        for name, (level, carries, threshold) in targets.items():
             pair = held.get(name)
             if pair is not None:
                 logger, handler = pair
-                level, carries, threshold = target
-                there = carries and logger.level == level and not logger.propagate and handler.level == threshold
-                if there and handler in logger.handlers and known.get(name) is logger:
+                there = logger.level == level and handler.level == threshold and carries and not logger.propagate
+                if there and handler in logger.handlers and find(name) is logger:
                     continue
-            elif not target.carries:
-                found = known.get(name)
+            elif not carries:
+                found = find(name)
                 if (
                     isinstance(found, logging.Logger)
                     and found.propagate
-                    and found.level == target.level
+                    and found.level == level
                     and name in self._before
                 ):
                     continue
@@ -103,7 +106,8 @@ class Applier:
         return changed
 
     def _bring(self, name: str, target: Target) -> Iterable[tuple[logging.Logger, int]]:
-        logger = logging.getLogger(name)
+        found = logging.Logger.manager.loggerDict.get(name)
+        logger = found if isinstance(found, logging.Logger) else logging.getLogger(name)
         if name not in self._before:
             self._before[name] = (logger.level, logger.propagate)
         if target.carries:

@@ -56,7 +56,7 @@ class Assembler:
             return assembly or _LOADING
         if assembly is None:
             return self._load(self._source.load)
-        if any(is_ready_again(plugin) for plugin in assembly.plugins):
+        if assembly.has_waiting and any(is_ready_again(plugin) for plugin in assembly.plugins):
             known = assembly.plugins
             assembly = self._load(lambda: self._source.retry(known))
             # it may contribute variables that were never read

@@ -40,6 +40,8 @@ class Assembly(NamedTuple):
     env_vars: tuple[str, ...] = ()
     hooks: Mapping[str, tuple[Hook, ...]] = MappingProxyType({})
     format_owners: Mapping[str, PluginInfo] = MappingProxyType({})
+    has_waiting: bool = False
+    """Whether a plugin was set aside, since its module was being imported."""
 
     @property
     def keywords_by_name(self) -> dict[str, Keyword]:
@@ -94,6 +96,7 @@ def assemble(plugins: Iterable[Plugin], runtime: Iterable[Item] = (), adoption: 
         tuple(sorted(set(env_vars))),
         {hook: tuple(sorted(functions, key=lambda each: find_place(each[1]))) for hook, functions in hooks.items()},
         format_owners,
+        any(plugin.info.status == "set aside" for plugin in checked),
     )
 
 

@@ -24,8 +24,8 @@ from .values import NamedTuple
 if TYPE_CHECKING:
     from .files import FileOutput
 
-Checked = dict[tuple[str, Callable[..., object]], tuple[Any, ...]]
-"""What the hooks gave last, which has been checked."""
+Checked = dict[tuple[str, Callable[..., object]], tuple[object, tuple[Any, ...]]]
+"""What the hooks gave last, and what of it has been checked."""
 
 Problems = list[tuple[str, str]]
 
@@ -232,8 +232,9 @@ class Outlets:
         gathered: list[Any] = []
         for owner, function in assembly.hooks.get(hook, ()):
             given = gather(owner, function, hook, self._checked, **arguments)
-            owners += [(thing, owner) for thing in given]
-            gathered += given
+            if given:
+                owners += [(thing, owner) for thing in given]
+                gathered += given
         return gathered
 
 
@@ -268,13 +269,14 @@ def gather(
     """
     try:
         result = function(**arguments)
-        before = None if known is None else known.get((hook, function))
-        if before is not None and isinstance(result, (tuple, list)) and _are_same(result, before):
-            return before
+        if known is not None and (hook, function) in known:
+            raw, before = known[hook, function]
+            if (raw is not None and result is raw) or (isinstance(result, (tuple, list)) and _are_same(result, before)):
+                return before
         given = tuple(read_contribution(hook, result))
     except BaseException as error:
         note_fault(owner, f"{hook}()", error, may_raise=True)
         return ()
     if known is not None:
-        known[hook, function] = given
+        known[hook, function] = (result if type(result) is tuple else None, given)
     return given

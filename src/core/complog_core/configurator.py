@@ -74,7 +74,7 @@ class Configurator(Assembler):
         self._idle = Pipeline((), GlogFormatter(), True, None, (), False)
         self._sink = Sink(self._idle)
         self._applier = Applier(self._sink)
-        self.planner = Planner(self._applier.own_level, self._owner_elsewhere)
+        self.planner = Planner(self._applier.own_levels, self._owner_elsewhere)
         self._outlets = Outlets(prefix, self.planner.rendered)
         self._observers = Observers()
         self._told: tuple[Hook, ...] = ()

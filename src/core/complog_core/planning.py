@@ -25,13 +25,13 @@ from .resolve import (
 class Planner:
     """Remembers the artifact loggers of a system, and which loggers are not its to configure.
 
-    `own_level` tells the level that a logger has apart from the system's doing, `foreign` the other system, if any,
+    `own_levels` tells the levels that loggers have apart from the system's doing, `foreign` the other system, if any,
     that a logger belongs to. `rendered` maps an artifact logger's name to the artifact whose format and name its
     records carry.
     """
 
-    def __init__(self, own_level: Callable[[str], int], foreign: Callable[[str], str | None]) -> None:
-        self._own_level = own_level
+    def __init__(self, own_levels: Callable[[Iterable[str]], list[int]], foreign: Callable[[str], str | None]) -> None:
+        self._own_levels = own_levels
         self._foreign = foreign
         self.left_alone: frozenset[str] = frozenset()
         self.rendered: dict[str, Artifact] = {}
@@ -42,6 +42,9 @@ class Planner:
         self._entries: dict[str, tuple[Entry, ...]] = {}
         """What was made from that registry: the targets while nothing is set, and the entries of artifact loggers."""
         self._last = _LastPlan()
+
+    def _own_level(self, name: str) -> int:
+        return self._own_levels((name,))[0]
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
         """Return whether the logger was noted as that artifact's logger of that module."""
@@ -131,23 +134,18 @@ class Planner:
                 if decisions.get(key) is not last.decisions.get(key):
                     replanned.update(last.by_key.get(key, ()))
             last.decisions = decisions
-        own_level = self._own_level
-        above = {"": logging.NOTSET}
-        for group in last.silent.values():
-            for name in group.between:
-                level = own_level(name)
-                if level != logging.NOTSET:
-                    break
-            else:
-                name = group.above
-                level = above.get(name, -1)
-                if level < 0:
-                    level = above[name] = effective_level(name, targets, own_level)
-            if level < DEFAULT_LEVEL:
-                level = DEFAULT_LEVEL
-            if level != group.level:
-                group.level = level
-                replanned.update(group.loggers)
+        levels = self._own_levels(last.between)
+        # from there down it is all the same to a silent logger
+        levels += [max(DEFAULT_LEVEL, effective_level(name, targets, self._own_level)) for name in last.above]
+        if levels != last.levels:
+            last.levels = levels
+            known = dict(zip((*last.between, *last.above), levels, strict=True))
+            for group in last.silent.values():
+                level = next(filter(None, map(known.__getitem__, (*group.between, group.above))))
+                level = max(DEFAULT_LEVEL, level)
+                if level != group.level:
+                    group.level = level
+                    replanned.update(group.loggers)
         for logger in replanned:
             last.targets[logger] = self.plan_one(assembly, configuration, logger, targets)
         return last.targets
@@ -188,12 +186,12 @@ class _Silent:
     __slots__ = ("above", "between", "level", "loggers")
 
     def __init__(self, module: str, registry: Registry) -> None:
-        self.above = registry.registered_above(module) or ""
+        above = registry.registered_above(module) or ""
         names = []
-        while module and module != self.above:
+        while module and module != above:
             names.append(module)
             module = parent_of(module)
-        self.between = tuple(names)
+        self.between, self.above = tuple(names), above
         """The module and what is above it, up to the next registered logger, `above`."""
         self.level = logging.NOTSET
         self.loggers: list[str] = []
@@ -208,6 +206,10 @@ class _LastPlan:
         self.decisions: Mapping[str, bool] = {}
         self.by_key: dict[str, list[str]] = {}
         self.silent: dict[str, _Silent] = {}
+        self.between: dict[str, None] = {}
+        self.above: dict[str, None] = {}
+        self.levels: list[int] = []
+        """Of all the loggers `between` and `above`: none have changed if these have not."""
 
     def add(self, logger: str, module: str, entries: tuple[Entry, ...], registry: Registry) -> None:
         for entry in entries:
@@ -216,4 +218,7 @@ class _LastPlan:
             group = self.silent.get(module)
             if group is None:
                 group = self.silent[module] = _Silent(module, registry)
+                self.between.update(dict.fromkeys(group.between))
+                self.above[group.above] = None
+                self.levels = []
             group.loggers.append(logger)

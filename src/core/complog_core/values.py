@@ -28,20 +28,26 @@ class _SignatureOnDemand:
         )
 
 
+_new = tuple.__new__
+
+
 class _Value(tuple[Any, ...]):
     __slots__ = ()
     __signature__ = _SignatureOnDemand()
     _fields: tuple[str, ...] = ()
     _field_defaults: dict[str, Any] = {}  # noqa: RUF012 - named as namedtuple has it
     _tail: tuple[Any, ...] = ()
+    _size = 0
 
     def __new__(cls, *values: Any, **named: Any) -> Any:
+        if len(values) == cls._size and not named:
+            return _new(cls, values)
         missing = len(cls._fields) - len(values)
         if named or missing < 0 or missing > len(cls._tail):
             values += tuple(cls._complete(len(values), named))
         elif missing:
             values += cls._tail[-missing:]
-        return tuple.__new__(cls, values)
+        return _new(cls, values)
 
     @classmethod
     def _complete(cls, given: int, named: dict[str, Any]) -> list[Any]:
@@ -85,7 +91,7 @@ class _Maker(type):
         fields = tuple(namespace.get("__annotations__", ()))
         defaults = {field: namespace[field] for field in fields if field in namespace}
         namespace |= {field: _tuplegetter(place, field) for place, field in enumerate(fields)}
-        namespace["_tail"] = tuple(defaults.values())
+        namespace |= {"_size": len(fields), "_tail": tuple(defaults.values())}
         namespace |= {"_fields": fields, "_field_defaults": defaults, "__match_args__": fields, "__slots__": ()}
         return type(name, (_Value,), namespace)
 
