@@ -84,19 +84,23 @@ class FileOutput:
 
         The first failure of a row is one warning; the next warning comes after a write that succeeded.
         """
-        line = text.encode("utf-8", "backslashreplace")
         opened, sent = self._opened, 0
-        if opened is not None and self._is_usual and len(line) < SURELY_WHOLE:
+        if opened is not None and self._is_usual and len(text) < SURELY_WHOLE:
+            line = (text + "\n").encode("utf-8", "backslashreplace")
             descriptor, _, _, identify, identity = opened
             try:
                 # what goes whole or not at all needs no lock: nobody but a stranger closes the descriptor meanwhile
-                if identify() == identity and (self._pace.holds() or self._is_in_place(opened)):
-                    sent = os.write(descriptor, line + b"\n")
-                    if sent > len(line):
+                if (
+                    len(line) <= SURELY_WHOLE
+                    and identify() == identity
+                    and (self._pace.holds() or self._is_in_place(opened))
+                ):
+                    sent = os.write(descriptor, line)
+                    if sent == len(line):
                         return True
             except (OSError, ValueError):
                 pass  # it is tried again, and told then
-        return self._append(line, opened, sent)
+        return self._append(text.encode("utf-8", "backslashreplace"), opened, sent)
 
     def close(self) -> None:
         """Close the file; a record that another thread still brings opens it for itself alone."""
