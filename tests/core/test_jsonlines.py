@@ -18,9 +18,9 @@ from tests.core.test_jsonvalues import PAYLOADS, STRANGE
 from tests.support.fake_distributions import run_python
 
 from complog_core.builtins import complog_formatters
-from complog_core.files import host_name
 from complog_core.formats import make_formatter
 from complog_core.jsonlines import ECS_VERSION
+from complog_core.launcher import host_name
 from complog_core.model import Artifact, Field
 
 FIELDS = (Field("rank", "head", lambda _: "[rank0]:"), Field("none", "tail", lambda _: ""))

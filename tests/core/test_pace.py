@@ -85,3 +85,27 @@ def test_clock_that_stands_still_or_runs_backwards_is_survived(clock: Clock) -> 
     log(pace, clock, 100, -1.0)
     log(pace, clock, 200)
     assert any(log(pace, clock, 100))
+
+
+@pytest.mark.parametrize("burst", [1, 3, 10, 100])
+def test_what_is_done_again_and_again_between_bursts_does_not_become_usual(clock: Clock, burst: int) -> None:
+    pace = Pace()
+    for _ in range(500):
+        clock.now += 1.0
+        log(pace, clock, burst)
+        assert log(pace, clock, 1, 1.5 * STEP) == [False]
+
+
+def test_program_that_became_slower_has_its_own_pace() -> None:
+    pace, clock = Pace(), Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "monotonic", clock.monotonic)
+        log(pace, clock, 1000)
+        log(pace, clock, 200, 2 * STEP)
+        assert any(log(pace, clock, 20, 2 * STEP))
+
+
+def test_frozen_clock_asks_for_a_look_each_time(clock: Clock) -> None:
+    pace = Pace()
+    log(pace, clock, 1000)
+    assert not any(log(pace, clock, 100, 0.0))

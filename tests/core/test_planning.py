@@ -6,7 +6,7 @@ import itertools
 import logging
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.systems import make_plugin
 
@@ -14,7 +14,17 @@ from complog_core import Artifact, Component, LogSystem
 from complog_core.planning import Planner
 
 LEVELS = st.sampled_from([logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR])
-PLACES = ["", ".tiler", ".tiler.inner", ".tiler.inner.most", ".shared", ".fuser.a", ".other.a", ".other"]
+PLACES = [
+    "",
+    "_beside.inner",
+    ".tiler",
+    ".tiler.inner",
+    ".tiler.inner.most",
+    ".shared",
+    ".fuser.a",
+    ".other.a",
+    ".other",
+]
 COMPONENTS = ["lib", "tiler", "fuser"]
 ARTIFACTS = ["loops", "tiles", "plan", "notes"]
 _tops = itertools.count()
@@ -36,7 +46,7 @@ def make_system(top: str) -> LogSystem:
     """Return a system with components and artifacts, on by default and off, below `top`."""
     artifacts = [Artifact(name, off_by_default=place % 2 == 0) for place, name in enumerate(ARTIFACTS)]
     components = [Component("lib", [top]), Component("tiler", [f"{top}.tiler", f"{top}.shared"])]
-    components.append(Component("fuser", [f"{top}.fuser", f"{top}.shared"]))
+    components.append(Component("fuser", [f"{top}.fuser", f"{top}.shared", f"{top}.other.__tiles"]))
     return LogSystem(top.upper(), plugins=[make_plugin(components=components, artifacts=artifacts)])
 
 
@@ -55,6 +65,7 @@ def take(system: LogSystem, top: str, step: tuple[Any, ...], number: int) -> Non
         system.register_log(f"more{number}", f"{top}{step[1]}")
 
 
+@settings(deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=12))
 def test_plan_is_what_it_would_be_without_the_plans_before(steps: list[tuple[Any, ...]]) -> None:
     top = f"planned{next(_tops)}"

@@ -56,13 +56,12 @@ def test_records_of_one_moment_are_different_ones(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(time, "time", lambda: 1.7e9)
     monkeypatch.setattr(time, "time_ns", lambda: 1_700_000_000_000_000_000, raising=False)
     sink, seen = make_sink(), []
+    handler = ComplogHandler(sink)
 
     def log() -> None:
         for number in range(200):
-            with sink.transition():
-                pass
             seen.append(number)
-            ComplogHandler(sink).emit(make_record(f"{number}"))
+            handler.emit(make_record(f"{number}"))  # which is freed at once, so that the next one may lie where it lay
 
     # within a change that another thread makes, all of them
     with sink.transition():

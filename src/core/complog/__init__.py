@@ -3,8 +3,9 @@
 Settings errors in the variables are raised as the last act of the import, and a later import then succeeds with
 nothing set. The functions here are the methods of `default_system`.
 
->>> with logs(torch="INFO"):
-...     current_state().level("torch.anything")
+>>> import complog
+>>> with complog.logs(torch="INFO"):
+...     complog.current_state().level("torch.anything")
 20
 """
 

@@ -192,7 +192,9 @@ class Outlets:
         self._default = ((), None)
 
     def retire(self, old: Pipeline, new: Pipeline) -> None:
-        """Close the contributed handlers of `old` that `new` does not use; its file closes after the last record."""
+        """Close the file and the contributed handlers of `old` that `new` does not use."""
+        if old.file is not None and old.file is not new.file:
+            old.file.close()
         for handler in old.handlers:
             if all(handler is not other for other in new.handlers):
                 try:

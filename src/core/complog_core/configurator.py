@@ -167,10 +167,8 @@ class Configurator(Assembler):
 
     def world(self, assembly: Assembly, *, may_wait: bool = True) -> World:
         """Return what resolution may ask; `may_wait` lets unknown names wait where the circumstances allow it."""
-        known = World(module_exists, self.provider_of, self.explain_unknown, self._owner_elsewhere)
-        if not may_wait:
-            return known
-        return World(*known[:4], lambda: why_names_wait(assembly), self.is_settled)
+        asked = module_exists, self.provider_of, self.explain_unknown, self._owner_elsewhere
+        return World(*asked, lambda: why_names_wait(assembly), self.is_settled) if may_wait else World(*asked)
 
     def _owner_elsewhere(self, logger: str) -> str | None:
         owner = ownership.owner_above(logger)

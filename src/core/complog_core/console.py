@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
+from .turns import give_way, wait_for_others
 
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
@@ -55,7 +56,7 @@ class ConsoleOutput:
                 return self._send(descriptor, _encode(text, stream))
             line = (text + "\n").encode()
             try:
-                sent = os.write(descriptor, line)  # what goes whole, or not at all, needs no lock
+                sent = os.write(descriptor, line)
             except BlockingIOError:
                 sent = 0
             return sent == len(line) or self._send(descriptor, line[:-1], sent)
@@ -63,8 +64,10 @@ class ConsoleOutput:
             return False
 
     def _send(self, descriptor: int, line: bytes, sent: int = 0) -> bool:
+        give_way()
         with self._lock:
-            self._careful = True  # a short line waits too, while this one may go in pieces
+            self._careful = True
+            wait_for_others()
             fault, self._torn = send_line(descriptor, line, torn=self._torn, sent=sent)
             self._careful = self._torn
         return fault is None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from . import report
 from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
 from .errors import OutputError
-from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number
-from .opened import Opened, is_own, leads_to, let_go, move, open_for_appending
+from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number, host_name
+from .opened import Opened, is_own, leads_to, let_go, open_for_appending
 from .pace import Pace
+from .turns import give_way, wait_for_others
 
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 
@@ -33,15 +35,6 @@ def _fill(place: str, environ: Mapping[str, str]) -> str:
     if place == "host":
         return host_name()
     return str(find_number(RANK_VARIABLES if place == "rank" else LOCAL_RANK_VARIABLES, environ) or 0)
-
-
-def host_name() -> str:
-    """Return the name of this machine."""
-    if hasattr(os, "uname"):
-        return os.uname().nodename
-    import socket
-
-    return socket.gethostname()
 
 
 class FileOutput:
@@ -89,12 +82,7 @@ class FileOutput:
             line = (text + "\n").encode("utf-8", "backslashreplace")
             descriptor, _, _, identify, identity = opened
             try:
-                # what goes whole or not at all needs no lock: nobody but a stranger closes the descriptor meanwhile
-                if (
-                    len(line) <= SURELY_WHOLE
-                    and identify() == identity
-                    and (self._pace.holds() or self._is_in_place(opened))
-                ):
+                if identify() == identity and (self._pace.holds() or self._is_in_place(opened)):
                     sent = os.write(descriptor, line)
                     if sent == len(line):
                         return True
@@ -104,7 +92,7 @@ class FileOutput:
 
     def close(self) -> None:
         """Close the file; a record that another thread still brings opens it for itself alone."""
-        with self._lock:
+        with self._alone():
             self._closed = True
             opened, self._opened = self._opened, None
             if opened is not None:
@@ -116,11 +104,22 @@ class FileOutput:
         except Exception:  # an interpreter that is shutting down has taken names away
             pass
 
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other thread write here meanwhile, nor use the descriptor."""
+        give_way()
+        with self._lock:
+            self._is_usual = False
+            wait_for_others()
+            try:
+                yield
+            finally:
+                self._is_usual = not (self._closed or self._failing or self._torn or self._inherited)
+
     def _append(self, line: bytes, opened: Opened | None, sent: int) -> bool:
         """Write the line, of which `sent` bytes are in `opened`, whatever that takes."""
         fault = ""
-        with self._lock:
-            self._is_usual = False  # a short line waits too, while this one may go in pieces
+        with self._alone():
             try:
                 if opened is None or not sent:
                     opened = self._current()
@@ -132,7 +131,6 @@ class FileOutput:
                 fault = _say(error)
             is_news = bool(fault) and not self._failing
             self._failing = bool(fault)
-            self._is_usual = not fault and not self._torn and not self._inherited
         if is_news:
             _warn(f"{self._variable}: cannot write to {self.path!r}: {fault}; records go to stderr until it works")
         return not fault
@@ -148,17 +146,15 @@ class FileOutput:
         elif opened is not None and own and leads_to(self.path, opened):
             return opened
         fresh = open_for_appending(self.path, wait=False)
-        if self._closed:
-            return fresh
-        if opened is not None and own:
-            # in the same place, since other threads may be about to write there
-            fresh = move(fresh, opened.descriptor)
-        self._opened = fresh
-        self._inherited = self._torn = False
+        if not self._closed:
+            self._opened = fresh
+            self._inherited = self._torn = False
+            if opened is not None and own:
+                let_go(opened)
         return fresh
 
     def _is_in_place(self, opened: Opened) -> bool:
-        in_place = leads_to(self.path, opened)
+        in_place = is_own(opened) and leads_to(self.path, opened)
         self._pace.go_on()
         return in_place
 

@@ -83,7 +83,8 @@ def note_field(field: Field | None, error: BaseException) -> None:
 
 def _as_text(field: Field | None, value: object) -> str:
     try:
-        return value if isinstance(value, str) else "" if value is None else str(value)
+        # of a kind of str the characters, whatever it prints as
+        return str.__str__(value) if isinstance(value, str) else "" if value is None else str(value)
     except BaseException as error:
         note_field(field, error)
         return ""

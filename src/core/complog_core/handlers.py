@@ -12,6 +12,7 @@ from .console import ConsoleOutput
 from .descriptors import renew_after_fork
 from .foreign import ask, hand_over, paint
 from .rendering import Rendering, SharedFormatter, as_text, render, render_barely, settle_message, warn_once
+from .turns import Turn
 from .values import NamedTuple
 
 if TYPE_CHECKING:
@@ -42,16 +43,17 @@ class Pipeline(NamedTuple):
     painters: tuple[Painter, ...] = ()
 
 
-class _ThreadState:
-    """What one thread is doing: how deep it is in records that log, and which record it brought last, and when."""
+class _ThreadState(Turn):
+    """What one thread is doing: how deep it is in records that log, and which record it brought last."""
 
-    __slots__ = ("created", "depth", "epoch", "identity", "via")
+    __slots__ = ("depth", "epoch", "moment", "via")
 
     def __init__(self) -> None:
+        super().__init__()
         self.depth = 0
-        # not the record, which would keep what the program logged alive
-        self.identity = 0
-        self.created = 0.0
+        # a number that each record makes for itself, and so an object of its own: the record would keep what the
+        # program logged alive, and a weak reference to it takes a fiftieth of a line
+        self.moment: object = None
         self.epoch: object = None
         self.via: ComplogHandler | None = None
 
@@ -98,7 +100,7 @@ class Sink:
         # what this thread has logged before is not under way
         here = getattr(self._local, "here", None)
         if here is not None:
-            here.identity = 0
+            here.moment = None
         change = object()
         self._changes[change] = threading.get_ident()
         self._epoch = object()
@@ -220,15 +222,18 @@ class ComplogHandler(logging.Handler):
         epoch = sink._epoch
         try:
             here: _ThreadState = sink._local.here
-        except AttributeError:
-            here = sink._local.here = _ThreadState()
-        if here.created == record.created and here.identity == id(record) and sink._is_repeat(here, self):
+            moment: object = record.relativeCreated
+        except AttributeError:  # the thread's first record, or one that somebody has taken something from
+            here = sink._local.here = getattr(sink._local, "here", None) or _ThreadState()
+            moment = getattr(record, "relativeCreated", object())
+        if here.moment is moment and sink._is_repeat(here, self):
             return
         depth = here.depth
         if depth >= _DEEPEST:
             warn_once(("depth", id(sink)), "records that are logged while a record is being written are dropped")
             return
         here.depth = depth + 1
+        writing = here.writing  # in the middle of it, where a signal's handler logs
         try:
             plain = sink._plain
             if plain is None:
@@ -243,16 +248,18 @@ class ComplogHandler(logging.Handler):
                     text = render_barely(record, formatter, error)
                 if type(text) is not str:
                     text = as_text(text, record, formatter)
+                here.writing = True
                 sink._console.write(text)
                 if file is not None:
+                    here.writing = True  # a long line has given way
                     file.write(text)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(self, record)
         finally:
             here.depth = depth
-            here.created = record.created
-            here.identity = id(record)
+            here.moment = moment
+            here.writing = writing
             here.epoch = epoch
             here.via = self
 

@@ -18,8 +18,9 @@ def find_implementations(obj: object, label: str) -> Implementations:
     continues "<label> ...", for a mark that fits no hook, a hook's name without a mark, a wrapper, and arguments that
     the specification does not have.
 
+    >>> from complog_core import hookimpl
     >>> class Names:
-    ...     @hookspecs.hookimpl
+    ...     @hookimpl
     ...     def complog_env_vars(self):
     ...         return ["MYLIB_LOGS"]
     >>> [function() for function in find_implementations(Names(), "Names")["complog_env_vars"]]
@@ -74,7 +75,8 @@ def _narrow(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..
 def find_place(function: Callable[..., Any]) -> int:
     """Return where an implementation stands among those of all plugins: -1 for tryfirst, 1 for trylast, else 0.
 
-    >>> find_place(hookspecs.hookimpl(trylast=True)(lambda: []))
+    >>> from complog_core import hookimpl
+    >>> find_place(hookimpl(trylast=True)(lambda: []))
     1
     """
     options = getattr(function, MARK, None)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pythonjsonlogger.json import JsonFormatter as LibraryFormatter
 
-from .files import host_name
 from .formatters import artifact_name, field_text
 from .jsonvalues import make_plain, write_out
+from .launcher import host_name
 
 if TYPE_CHECKING:
     from .model import Artifact, Field

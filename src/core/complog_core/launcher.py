@@ -1,4 +1,4 @@
-"""What a launcher of several processes says to each of them: torchrun, Slurm, Open MPI and the MPICH family."""
+"""Which of many processes this is: its host, and what torchrun, Slurm, Open MPI and the MPICH family say to each."""
 
 from __future__ import annotations
 
@@ -37,3 +37,12 @@ def find_number(variables: tuple[str, ...], environ: Mapping[str, str]) -> int |
         if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS:
             return int(text)
     return None
+
+
+def host_name() -> str:
+    """Return the name of this machine."""
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket
+
+    return socket.gethostname()

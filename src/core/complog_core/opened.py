@@ -50,32 +50,20 @@ def open_for_appending(path: str, *, wait: bool) -> Opened:
             low, descriptor = descriptor, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
             os.close(low)
         about = os.fstat(descriptor)
+        ask = identify(descriptor)
+        return Opened(descriptor, about.st_dev, about.st_ino, ask, ask())
     except BaseException:
         os.close(descriptor)
         raise
-    return _stand_for(descriptor, about.st_dev, about.st_ino)
-
-
-def move(opened: Opened, descriptor: int) -> Opened:
-    """Give what was opened another descriptor, instead of what that stands for now; raises OSError."""
-    try:
-        os.dup2(opened.descriptor, descriptor, inheritable=False)
-    finally:
-        os.close(opened.descriptor)
-    return _stand_for(descriptor, opened.device, opened.inode)
-
-
-def _stand_for(descriptor: int, device: int, inode: int) -> Opened:
-    ask = identify(descriptor)
-    return Opened(descriptor, device, inode, ask, ask())
 
 
 def is_own(opened: Opened) -> bool:
-    """Return whether the descriptor still stands for what was opened."""
+    """Return whether the descriptor still stands for what was opened; `opened.identify()` is quicker to ask."""
     try:
-        return opened.identify() == opened.identity
+        about = os.fstat(opened.descriptor)
     except OSError:
         return False
+    return about.st_dev == opened.device and about.st_ino == opened.inode
 
 
 def leads_to(path: str, opened: Opened) -> bool:
@@ -104,7 +92,8 @@ def identify(descriptor: int) -> Callable[[], object]:
     """Return a function that answers with the same as long as the descriptor stands for what it stands for now.
 
     It raises OSError where the descriptor stands for nothing. On Linux what it stands for is marked, and looked at by
-    its mark, of which there are a few dozen, in a quarter of the time; elsewhere it is looked at by device and inode.
+    its mark in a quarter of the time. There are a few dozen of those, so that two files of complog's own may bear the
+    same. Elsewhere it is looked at by device and inode.
 
     >>> import tempfile
     >>> with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:

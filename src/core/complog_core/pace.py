@@ -11,7 +11,7 @@ _UNUSUAL: Final = 1.3
 """Times the usual gap from which on something else may have been done in it: moving a file takes microseconds too."""
 _LONGEST: Final = 1e-3
 """Seconds for which a look at a file holds, however close its records are: other processes move files too."""
-_QUICK, _SLOW = 0.3, 0.03
+_QUICK, _SLOW = 0.3, 0.05
 
 
 class Pace:
@@ -25,24 +25,32 @@ class Pace:
     False
     """
 
-    __slots__ = ("_last", "_limit", "_until")
+    __slots__ = ("_last", "_limit", "_odd", "_odd_gap", "_until")
 
     def __init__(self) -> None:
-        self._last = self._limit = self._until = 0.0
+        self._last = self._limit = self._odd = self._odd_gap = self._until = 0.0
 
     def holds(self) -> bool:
         """Return False where the file has to be looked at now, before the record is written."""
-        now = time.monotonic()
-        gap = now - self._last
+        now, last = time.monotonic(), self._last
+        gap = now - last
         self._last = now
-        if gap < self._limit and now < self._until:
+        if 0.0 < gap < self._limit and now < self._until:
             return True
         if gap < _CLOSE:
-            # by what is usual at once, by what is not only if there is much of it
-            self._limit += (gap * _UNUSUAL - self._limit) * (_QUICK if gap < self._limit else _SLOW)
+            if gap < self._limit:
+                self._limit += (gap * _UNUSUAL - self._limit) * _QUICK
+            else:
+                # one that is alone was made by what was done in it; after another one, the program is slower by now
+                if self._odd == last:
+                    self._limit += (min(gap, self._odd_gap) * _UNUSUAL - self._limit) * _SLOW
+                self._odd, self._odd_gap = now, gap
         self._until = now + _LONGEST
         return False
 
     def go_on(self) -> None:
         """Leave what was done since `holds` out of the gap to the next record."""
-        self._last = time.monotonic()
+        now = time.monotonic()
+        if self._odd == self._last:
+            self._odd = now
+        self._last = now

@@ -108,7 +108,7 @@ class Planner:
     ) -> Target:
         """Return the target of one artifact logger, and note how its records are rendered."""
         levels = configuration.resolution.levels
-        if logger in levels:  # somebody has set this very logger, as a module
+        if logger in levels:  # somebody has set this very logger, as a module or as a component's
             return Target(levels[logger], nearest_carrier(parent_of(logger), targets) is None)
         module = self._artifact_loggers[logger][0][0]
         entries = self._find_entries(logger, assembly.registry)
@@ -123,11 +123,15 @@ class Planner:
 
         They change with what is decided about their artifacts, and those of silent ones with the levels above them.
         """
-        last, registry = self._last, assembly.registry
+        # where this is interrupted, the next plan begins anew
+        last, self._last = self._last, _LastPlan(self._artifact_loggers)
+        registry = assembly.registry
         replanned = last.unplanned
         last.unplanned = set()
         for logger in replanned:
             last.add(logger, self._artifact_loggers[logger][0][0], self._find_entries(logger, registry), registry)
+        if last.is_mixed:
+            replanned = set(self._artifact_loggers)
         decisions = configuration.resolution.artifacts
         if decisions != last.decisions:
             for key in decisions.keys() | last.decisions.keys():
@@ -148,6 +152,7 @@ class Planner:
                     replanned.update(group.loggers)
         for logger in replanned:
             last.targets[logger] = self.plan_one(assembly, configuration, logger, targets)
+        self._last = last
         return last.targets
 
     def _find_entries(self, logger: str, registry: Registry) -> tuple[Entry, ...]:
@@ -208,10 +213,13 @@ class _LastPlan:
         self.silent: dict[str, _Silent] = {}
         self.between: dict[str, None] = {}
         self.above: dict[str, None] = {}
+        self.is_mixed = False
+        """Whether one of them is a component's logger too, and has a level of its own."""
         self.levels: list[int] = []
         """Of all the loggers `between` and `above`: none have changed if these have not."""
 
     def add(self, logger: str, module: str, entries: tuple[Entry, ...], registry: Registry) -> None:
+        self.is_mixed = self.is_mixed or logger in registry.loggers
         for entry in entries:
             self.by_key.setdefault(entry.key, []).append(logger)
         if is_silent(entries):

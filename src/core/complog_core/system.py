@@ -78,13 +78,14 @@ class LogSystem(Engine):
 
             with self._lock:
                 self._functions = self._functions or make_functions(self._set_logs, self._logs)
-            # only now, so that whoever changes the assembly meanwhile finds them
-            if self._assembly is not None:
-                self.refresh_texts(self._assembly)
+            described = None
+            while described is not self._assembly:  # another thread may exchange it meanwhile
+                described = self._assembly
+                self.refresh_texts(described)
         return self._functions
 
-    def refresh_texts(self, assembly: Assembly) -> None:
-        if self._functions:
+    def refresh_texts(self, assembly: Assembly | None) -> None:
+        if self._functions and assembly is not None:
             from .functions import describe_functions
 
             describe_functions(self._functions, assembly.registry, assembly.keywords, prefix=self.prefix)

@@ -39,7 +39,7 @@ class TraceFile:
 
     def is_open(self) -> bool:
         """Return whether the next record goes to the file that is open."""
-        return self.process == os.getpid() and self._opened is not None and _is_in_place(self._opened)
+        return self.process == os.getpid() and self._opened is not None and _exists(self._opened)
 
     def open(self, rank: int | None, process: int) -> bool:
         """Make sure that a file is open; return whether it is a new one. Raises OSError or ValueError.
@@ -50,8 +50,8 @@ class TraceFile:
         opened = self._opened
         if opened is not None and self.process == process:
             try:
-                # as is_own() has it, without the call
-                if opened.identify() == opened.identity and (self._pace.holds() or self._is_in_place(opened)):
+                # quicker than is_own()
+                if opened.identify() == opened.identity and (self._pace.holds() or self._still_exists(opened)):
                     return False
             except OSError:  # the descriptor stands for nothing any more
                 pass
@@ -87,10 +87,10 @@ class TraceFile:
         if opened is not None:
             let_go(opened)
 
-    def _is_in_place(self, opened: Opened) -> bool:
-        in_place = _is_in_place(opened)
+    def _still_exists(self, opened: Opened) -> bool:
+        exists = _exists(opened)
         self._pace.go_on()
-        return in_place
+        return exists
 
     def _create(self, rank: str) -> str:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
@@ -112,7 +112,7 @@ class TraceFile:
             self.close()  # better a new file than records behind half a one
 
 
-def _is_in_place(opened: Opened) -> bool:
+def _exists(opened: Opened) -> bool:
     try:
         about = os.fstat(opened.descriptor)
     except OSError:

@@ -27,7 +27,7 @@ TAKEN: Final = _OF_THE_FORMAT | {"str"}
 """Names of fields that readers would take for the format's own."""
 
 RENAMED: Final = TAKEN | _ADDED_BY_READERS
-"""Names that records are not written under, or not all of them."""
+"""Names for which `fit_name` or `fit` has to be asked: some records, or all, are written under another one."""
 
 _NUMBERS: Final = frozenset({"rank", *COMPILE_ID})
 _ENCODINGS: Final = ("string", "json")

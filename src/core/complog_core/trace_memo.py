@@ -30,16 +30,21 @@ class Memo(Generic[Result]):
         """Return what `write` makes of the values; None where that is None, or they are not short or not plain."""
         try:
             # tells True from 1, and one order from another, as no comparison of dicts does
-            return self._known[marshal.dumps(values, 2)]
+            exact = marshal.dumps(values, 2)
         except ValueError:
             return None
+        try:
+            return self._known[exact]
         except KeyError:
-            return self._add(marshal.dumps(values, 2), values)
+            return self._add(exact, values)
 
     def _add(self, exact: bytes, values: Any) -> Result | None:
         if len(exact) > _LONGEST:
             return None
         if len(self._known) >= _MOST:
             self._known = {}
-        written = self._known[exact] = self._write(values)
+        written = self._write(values)
+        # what has a buffer, as numbers of numpy do, looks like bytes here; and another thread may change them meanwhile
+        if written is None or repr(marshal.loads(exact)) == repr(values):
+            self._known[exact] = written
         return written
