@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.files import record_writes
-
-from complog_core.console import ConsoleOutput
+from tests.support.files import Console, record_writes
 
 
 class Pipe:
@@ -57,9 +55,9 @@ def writes(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return record_writes(pipe.stream.fileno(), monkeypatch)
 
 
-def show(stream: Any, text: str, console: ConsoleOutput | None = None) -> bool:
+def show(stream: Any, text: str, console: Console | None = None) -> bool:
     with redirect_stderr(stream):
-        return (console or ConsoleOutput()).write(text)
+        return (console or Console()).write(text)
 
 
 def run_threads(*work: Callable[[], object]) -> None:
@@ -85,7 +83,7 @@ def test_pipe_gets_whole_lines_in_writes_that_it_takes_whole(pipe: Pipe, writes:
 
 
 def test_file_gets_one_write_even_after_dup2_over_a_pipe(pipe: Pipe, writes: list[bytes], tmp_path: Path) -> None:
-    console = ConsoleOutput()
+    console = Console()
     show(pipe.stream, "x\n" * 3000, console)
     with open(tmp_path / "file", "w") as file:
         os.dup2(file.fileno(), pipe.stream.fileno())
@@ -98,12 +96,12 @@ def lines_of(who: str) -> list[str]:
     return [f"<{who}{'x' * 37 * size}{who}>" for size in range(100)]
 
 
-def write_lines(who: str, console: ConsoleOutput) -> Callable[[], object]:
+def write_lines(who: str, console: Console) -> Callable[[], object]:
     return lambda: [console.write("\n".join(lines_of(who))) for _ in range(3)]
 
 
 def test_processes_and_threads_on_one_pipe_tear_no_line(pipe: Pipe) -> None:
-    console, children = ConsoleOutput(), []
+    console, children = Console(), []
     with redirect_stderr(pipe.stream):
         for number in "0123":
             child = os.fork()
@@ -119,7 +117,7 @@ def test_processes_and_threads_on_one_pipe_tear_no_line(pipe: Pipe) -> None:
 
 
 def test_threads_do_not_mix_lines_longer_than_a_pipe_takes(pipe: Pipe) -> None:
-    console = ConsoleOutput()
+    console = Console()
     pipe.read_aside()
     with redirect_stderr(pipe.stream):
         run_threads(*(lambda c=c: [console.write(c * 50_000) for _ in range(5)] for c in "abc"))
@@ -140,7 +138,7 @@ def test_full_non_blocking_pipe_without_reader_costs_its_patience_and_the_torn_l
 ) -> None:
     monkeypatch.setattr("complog_core.descriptors.PATIENCE", 0.2)
     os.set_blocking(pipe.stream.fileno(), False)
-    console, start = ConsoleOutput(), time.monotonic()
+    console, start = Console(), time.monotonic()
     assert show(pipe.stream, "x" * 200_000, console) is False
     assert 0.15 < time.monotonic() - start < 2
     os.read(pipe.reader, 1 << 20)
@@ -159,7 +157,7 @@ def test_terminal_gets_the_whole_record() -> None:
             received += os.read(leader, 65536)
 
     with open(follower, "w") as stream, redirect_stderr(stream):
-        run_threads(collect, lambda: ConsoleOutput().write("line\n" * 5000 + "end"))
+        run_threads(collect, lambda: Console().write("line\n" * 5000 + "end"))
     os.close(leader)
     assert received == b"line\n" * 5000 + b"end\n"
 
@@ -270,7 +268,7 @@ def test_broken_stream_is_no_more_than_an_answer(make: Callable[[], Any], text: 
 def test_missing_stderr_is_no_more_than_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.delattr(sys, "stderr")
-        answer = ConsoleOutput().write("x")
+        answer = Console().write("x")
     assert answer is False
 
 
@@ -290,7 +288,7 @@ def test_stream_written_in_python_is_entered_by_one_thread_at_a_time() -> None:
             self.inside -= 1
             return len(text)
 
-    stream, console = Slow(), ConsoleOutput()
+    stream, console = Slow(), Console()
     with redirect_stderr(stream):
         threads = [threading.Thread(target=lambda: [console.write("x") for _ in range(20)]) for _ in range(4)]
         for thread in threads:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.files import in_child, open_file
+from tests.support.files import Console, in_child, open_file
 
-from complog_core.console import ConsoleOutput
 from complog_core.turns import Turn, give_way, wait_for_others
 
 SHORT, LONG = 1500, 60
@@ -26,15 +25,13 @@ def _many_switches() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def write_from_threads(write: Callable[[str], object]) -> None:
+def write_from_threads(write: Callable[[str, Turn], object]) -> None:
     """Write as the handlers do, from three threads with short lines and two with long ones."""
 
     def work(line: str, count: int) -> None:
         turn = Turn()
         for _ in range(count):
-            turn.writing = True
-            write(line)
-            turn.writing = False
+            write(line, turn)
 
     lines = [("<short>", SHORT)] * 3 + [(f"<{'x' * 20_000}>", LONG)] * 2
     threads = [threading.Thread(target=work, args=each) for each in lines]
@@ -67,10 +64,13 @@ def check(lines: list[str]) -> None:
 
 
 def test_console_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console()
     receiver, sender = os.pipe()
     with open(sender, "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
-        lines = read_while(receiver, lambda: write_from_threads(ConsoleOutput().write), stream.close)
+        lines = read_while(
+            receiver, lambda: write_from_threads(lambda line, turn: console.write(line, None, turn)), stream.close
+        )
     os.close(receiver)
     check(lines)
 
@@ -115,9 +115,7 @@ def test_closing_a_file_under_writers_reaches_no_other_file(tmp_path: Path) -> N
 def write_some(output: Any) -> None:
     turn = Turn()
     for _ in range(40):
-        turn.writing = True
-        output.write("x")
-        turn.writing = False
+        output.write("x", turn)
 
 
 def test_child_waits_for_no_thread_that_it_does_not_have() -> None:

@@ -4,16 +4,44 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from complog_core.console import ConsoleOutput
 from complog_core.files import FileOutput
+from complog_core.turns import Turn
+
+_local = threading.local()
+
+
+def own_turn() -> Turn:
+    """Return this thread's turn, as a handler has one."""
+    turn: Turn | None = getattr(_local, "turn", None)
+    if turn is None:
+        turn = _local.turn = Turn()
+    return turn
+
+
+class File(FileOutput):
+    """A file that is written to as the handlers do it."""
+
+    def write(self, text: str, turn: Turn | None = None) -> bool:
+        return super().write(text, turn or own_turn())
+
+
+class Console(ConsoleOutput):
+    """A console that is written to as the handlers do it."""
+
+    def write(self, text: str, paint: Any = None, turn: Turn | None = None) -> bool:
+        return super().write(text, paint, turn or own_turn())
 
 
 def open_file(path: object) -> FileOutput:
-    return FileOutput(str(path), variable="MYLIB_LOGS_OUT")
+    return File(str(path), variable="MYLIB_LOGS_OUT")
 
 
 def count_descriptors() -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
-from .turns import give_way, wait_for_others
+from .turns import Turn, give_way, wait_for_others
 
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
 _DIRECT: Final = os.name == "posix"
@@ -31,10 +31,11 @@ class ConsoleOutput:
         self._direct: tuple[Any, str, int] = (None, "", -1)
         renew_after_fork(self)
 
-    def write(self, text: str, paint: Callable[[str, Any], str] | None = None) -> bool:
+    def write(self, text: str, paint: Callable[[str, Any], str] | None = None, turn: Turn | None = None) -> bool:
         """Write the text and a line end at once; return whether the stream took it. Never raises.
 
-        `paint` is asked, with the text and the stream, what to write instead.
+        `paint` is asked, with the text and the stream, what to write instead. With the thread's `turn` a short line
+        needs no lock.
         """
         try:
             stream: Any = sys.stderr
@@ -52,13 +53,18 @@ class ConsoleOutput:
                 stream.flush()  # raises ValueError where the stream is closed, and its number perhaps somebody else's
             except (OSError, RuntimeError):
                 pass  # a full pipe, or a signal that came while it was being flushed; only the order suffers
-            if len(text) >= SURELY_WHOLE or self._careful or not text.isascii():
+            if turn is None or len(text) >= SURELY_WHOLE or not text.isascii():
                 return self._send(descriptor, _encode(text, stream))
             line = (text + "\n").encode()
+            sent, before = 0, turn.writing  # it may be, where a signal's handler logs
+            turn.writing = True
             try:
-                sent = os.write(descriptor, line)
+                if not self._careful:
+                    sent = os.write(descriptor, line)
             except BlockingIOError:
-                sent = 0
+                pass
+            finally:
+                turn.writing = before
             return sent == len(line) or self._send(descriptor, line[:-1], sent)
         except Exception:  # somebody's stream, or none; whatever is wrong with it costs its copy and nothing else
             return False

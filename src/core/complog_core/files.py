@@ -15,7 +15,7 @@ from .errors import OutputError
 from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number, host_name
 from .opened import Opened, is_own, leads_to, let_go, open_for_appending
 from .pace import Pace
-from .turns import give_way, wait_for_others
+from .turns import Turn, give_way, wait_for_others
 
 _PLACE: Final = r"\{(rank|local_rank|pid|host)\}"
 
@@ -72,22 +72,30 @@ class FileOutput:
             raise OutputError(variable, (f"cannot open {template!r}: {_say(error)}",)) from error
         renew_after_fork(self)
 
-    def write(self, text: str) -> bool:
+    def write(self, text: str, turn: Turn | None = None) -> bool:
         """Append the text and a line end; return whether the file took all of it. Never raises.
+
+        With the thread's `turn` a short line needs no lock.
 
         The first failure of a row is one warning; the next warning comes after a write that succeeded.
         """
-        opened, sent = self._opened, 0
-        if opened is not None and self._is_usual and len(text) < SURELY_WHOLE:
+        sent, opened = 0, None
+        if turn is not None and len(text) < SURELY_WHOLE:
             line = (text + "\n").encode("utf-8", "backslashreplace")
-            descriptor, _, _, identify, identity = opened
+            before = turn.writing  # it may be, where a signal's handler logs
+            turn.writing = True
             try:
-                if identify() == identity and (self._pace.holds() or self._is_in_place(opened)):
-                    sent = os.write(descriptor, line)
-                    if sent == len(line):
-                        return True
+                opened = self._opened
+                if opened is not None and self._is_usual:
+                    descriptor, _, _, identify, identity = opened
+                    if identify() == identity and (self._pace.holds() or self._is_in_place(opened)):
+                        sent = os.write(descriptor, line)
+                        if sent == len(line):
+                            return True
             except (OSError, ValueError):
                 pass  # it is tried again, and told then
+            finally:
+                turn.writing = before
         return self._append(text.encode("utf-8", "backslashreplace"), opened, sent)
 
     def close(self) -> None:

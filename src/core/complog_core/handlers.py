@@ -233,7 +233,6 @@ class ComplogHandler(logging.Handler):
             warn_once(("depth", id(sink)), "records that are logged while a record is being written are dropped")
             return
         here.depth = depth + 1
-        writing = here.writing  # in the middle of it, where a signal's handler logs
         try:
             plain = sink._plain
             if plain is None:
@@ -248,18 +247,15 @@ class ComplogHandler(logging.Handler):
                     text = render_barely(record, formatter, error)
                 if type(text) is not str:
                     text = as_text(text, record, formatter)
-                here.writing = True
-                sink._console.write(text)
+                sink._console.write(text, None, here)
                 if file is not None:
-                    here.writing = True  # a long line has given way
-                    file.write(text)
+                    file.write(text, here)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(self, record)
         finally:
             here.depth = depth
             here.moment = moment
-            here.writing = writing
             here.epoch = epoch
             here.via = self
 

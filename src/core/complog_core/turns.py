@@ -20,7 +20,7 @@ class Turn:
     """Whether one thread is `writing` a line that goes whole or not at all.
 
     Who writes such a line sets `writing` first and then looks whether a long one is under way; who writes a long line
-    says so first and then waits here for the others. So either of two sees the other.
+    says so first and then waits for the others. So at least one of two sees the other.
 
     >>> turn = Turn()
     >>> turn.writing = True
