@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -29,6 +30,21 @@ def test_descriptor_that_others_closed_or_reused_gets_nothing(tmp_path: Path) ->
     os.close(number)
     assert (tmp_path / "victim").read_bytes() == b"theirs"
     assert (tmp_path / "log").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("system", ["Linux", "another"])
+def test_what_a_descriptor_stands_for_is_told_on_every_system(
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if system == "another":
+        monkeypatch.delattr(fcntl, "F_SETSIG")
+    output, victim = open_file(tmp_path / "log"), open_file(tmp_path / "victim")
+    assert output.write("one")
+    os.dup2(descriptor_of(tmp_path / "victim"), descriptor_of(tmp_path / "log"))
+    assert output.write("two")
+    assert (tmp_path / "log").read_text() == "one\ntwo\n"
+    assert (tmp_path / "victim").read_text() == ""
+    assert victim.write("theirs")
 
 
 def test_closing_spares_a_descriptor_that_others_reused(tmp_path: Path) -> None:

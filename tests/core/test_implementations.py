@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import types
 from collections.abc import Callable
@@ -34,7 +35,14 @@ def find_fault(source: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"tryfirst": True}, {"trylast": True, "specname": "complog_filters"}, {"wrapper": True}]
+    "options",
+    [
+        {},
+        {"tryfirst": True},
+        {"trylast": True, "specname": "complog_filters"},
+        {"wrapper": True},
+        {"hookwrapper": True, "optionalhook": True},
+    ],
 )
 def test_marks_are_those_of_pluggys_markers(options: dict[str, Any]) -> None:
     def mine() -> None: ...
@@ -46,6 +54,12 @@ def test_marks_are_those_of_pluggys_markers(options: dict[str, Any]) -> None:
     assert vars(mine) == vars(theirs)
     pluggy.HookspecMarker(hookspecs.PROJECT)(theirs)
     assert vars(hookspecs.hookspec(mine)) == vars(theirs)
+
+
+def test_mark_takes_the_arguments_of_pluggys_marker() -> None:
+    theirs = inspect.signature(pluggy.HookimplMarker(hookspecs.PROJECT).__call__).parameters.values()
+    mine = inspect.signature(hookimpl).parameters.values()
+    assert [(each.name, each.default) for each in mine] == [(each.name, each.default) for each in theirs]
 
 
 def test_plugin_may_mark_with_pluggys_own_marker() -> None:

@@ -6,6 +6,7 @@ import itertools
 import logging
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.systems import make_plugin
@@ -86,5 +87,26 @@ def test_plan_is_what_it_would_be_without_the_plans_before(steps: list[tuple[Any
             for module, artifact in dict.fromkeys(got):
                 fresh.note(f"{module}.__{artifact}", module, artifact)
             assert planner.plan(assembly, configuration) == fresh.plan(assembly, configuration)
+    finally:
+        system.close()
+
+
+def test_plan_that_was_interrupted_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    top = f"planned{next(_tops)}"
+    system = make_system(top)
+    try:
+        loggers = [system.getArtifactLogger(place, "loops") for place in (f"{top}.tiler", f"{top}_beside.inner")]
+        system.set_logs()
+
+        def interrupt(*arguments: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Planner, "plan_one", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                system.set_logs(loops=True)
+        for _ in range(2):
+            system.set_logs(loops=True)
+            assert [logger.level for logger in loggers] == [logging.DEBUG] * 2
     finally:
         system.close()

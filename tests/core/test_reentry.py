@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import logging
 import os
 import threading
@@ -67,7 +68,7 @@ def test_records_of_one_moment_are_different_ones(monkeypatch: pytest.MonkeyPatc
     with sink.transition():
         worker = threading.Thread(target=log)
         lines = []
-        sink._console.write = lambda text, paint=None: lines.append(text) or True
+        sink._console.write = lambda text, paint=None, turn=None: lines.append(text) or True
         worker.start()
         worker.join()
     assert lines == [f"INFO {number}" for number in seen]
@@ -175,3 +176,19 @@ def test_formatter_that_fails_has_the_message_evaluated_once(capsys: pytest.Capt
 
     assert send(make_sink(formatter=Late()), make_record("%s", Message())).endswith("text\n")
     assert calls == [1]
+
+
+def test_field_of_a_kind_of_str_shows_its_characters() -> None:
+    class Phase(str, enum.Enum):
+        FORWARD = "[fwd]"
+
+    formatter = GlogFormatter()
+    formatter.bind([Field("phase", "head", lambda record: Phase.FORWARD)], {})
+    assert formatter.format(make_record("text")).startswith("[fwd]I")
+
+
+def test_record_that_lacks_what_records_have_ends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    record = make_record("text")
+    del record.relativeCreated, record.created
+    ComplogHandler(make_sink()).emit(record)
+    assert "text" in capsys.readouterr().err

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy
 import pytest
 
 from complog_core.trace_memo import Memo
@@ -57,3 +59,18 @@ def test_what_is_remembered_is_bounded() -> None:
     assert len(written) == 10_000
     memo.find({"a": 0})
     assert len(written) == 10_001
+
+
+def test_numbers_that_look_alike_in_memory_are_told_apart() -> None:
+    def write(values: Any) -> str | None:
+        try:
+            return json.dumps(values)
+        except TypeError:
+            return None
+
+    memo = Memo(write)
+    alike = (numpy.float64(0.0), numpy.int64(0), b"\0" * 8, 0.0)
+    assert [memo.find({"v": value}) for value in alike] == ['{"v": 0.0}', None, None, '{"v": 0.0}']
+    # None has the caller look for itself
+    assert [memo.find({"v": value}) for value in reversed(alike[1:])] == ['{"v": 0.0}', None, None]
+    assert memo.find({"v": alike[0]}) in ('{"v": 0.0}', None)
