@@ -9,8 +9,8 @@ import pytest
 from tests.docs.documents import read
 from tests.docs.sandbox import ROOT
 
-from complog_core.hookspecs import STATIC_HOOKS
-from complog_core.implementations import HOOKS, show_specification
+from complog_core.hookspecs import HOOKS, STATIC_HOOKS
+from complog_core.registration import show_specification
 
 PAGE = "docs/hooks.md"
 
