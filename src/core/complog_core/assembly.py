@@ -87,7 +87,7 @@ def assemble(plugins: Iterable[Plugin], runtime: Iterable[Item] = (), adoption: 
     contributions += [(RUNTIME, item) for item in runtime]
     if any(isinstance(item, Artifact) and item.log_format is not None for _, item in contributions):
         # a record that needs it may come when nothing can be imported
-        from . import percent  # noqa: F401
+        from . import percent  # noqa: F401 - loaded, not used
     return Assembly(
         checked,
         Registry.build(contributions),
