@@ -86,7 +86,7 @@ class FileOutput:
             turn.writing = True
             try:
                 opened = self._opened
-                if opened is not None and self._is_usual:
+                if opened is not None and self._is_usual and len(line) <= SURELY_WHOLE:
                     descriptor, _, _, identify, identity = opened
                     if identify() == identity and (self._pace.holds() or self._is_in_place(opened)):
                         sent = os.write(descriptor, line)

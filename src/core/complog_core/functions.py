@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .arguments import Arguments
 from .stubs import set_logs_doc, set_logs_signature
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from .wording import Keywords
 
 
-class SetLogs(Protocol):
-    """`set_logs`, as type checkers see it; `complog stub` writes one that knows the registered names."""
+Answer = TypeVar("Answer", covariant=True)
+
+
+class Asks(Protocol[Answer]):
+    """`set_logs` and `logs`, as type checkers see them; `complog stub` writes what knows the registered names."""
 
     def __call__(
         self,
@@ -27,23 +30,12 @@ class SetLogs(Protocol):
         modules: Mapping[str, int | str | bool | None] | None = None,
         inherit: bool = False,
         **names: Any,
-    ) -> None: ...
+    ) -> Answer: ...
 
 
-class Logs(Protocol):
-    """`logs`, as type checkers see it."""
-
-    def __call__(
-        self,
-        settings: str | None = None,
-        /,
-        *,
-        all: int | str | None = None,
-        modules: Mapping[str, int | str | bool | None] | None = None,
-        inherit: bool = False,
-        **names: Any,
-    ) -> AbstractContextManager[LogState]: ...
-
+if TYPE_CHECKING:
+    SetLogs = Asks[None]
+    Logs = Asks[AbstractContextManager[LogState]]
 
 Change = Callable[[Arguments, bool], None]
 During = Callable[[Arguments, bool], AbstractContextManager["LogState"]]

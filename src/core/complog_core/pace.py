@@ -15,7 +15,7 @@ _QUICK, _SLOW = 0.3, 0.05
 
 
 class Pace:
-    """Says at each record whether the last look at its file still holds; for one thread at a time.
+    """Says at each record whether the last look at its file still holds; threads that share one look a little oftener.
 
     That is so in the middle of a burst: the record came within microseconds of the one before, as all of them lately
     did, and a look was had within the last millisecond. A look costs as much as a sixth of a line.

@@ -78,10 +78,9 @@ class LogSystem(Engine):
 
             with self._lock:
                 self._functions = self._functions or make_functions(self._set_logs, self._logs)
-            described = None
-            while described is not self._assembly:  # another thread may exchange it meanwhile
-                described = self._assembly
-                self.refresh_texts(described)
+            described: Assembly | None = None
+            while (assembly := self._assembly) is not described:  # another thread may exchange it meanwhile
+                self.refresh_texts(described := assembly)
         return self._functions
 
     def refresh_texts(self, assembly: Assembly | None) -> None:

@@ -7,10 +7,7 @@ import time
 import weakref
 from typing import Final
 
-from .descriptors import renew_after_fork
-
-PATIENCE: Final = 1.0
-"""Seconds that a long line waits, at most, for a short one: what that is written to may take no more."""
+from .descriptors import PATIENCE, renew_after_fork
 
 _turns: Final[list[weakref.ref[Turn]]] = []
 """Changed and copied in one step each, since a finalizer or a signal's handler may log in the middle of anything."""
@@ -46,7 +43,7 @@ def give_way() -> None:
 
 
 def wait_for_others() -> None:
-    """Return once no other thread is writing a short line."""
+    """Return once no other thread is writing a short line; that may be to something which takes no more."""
     give_up = time.monotonic() + PATIENCE
     for turn in _all():
         while turn.writing and time.monotonic() < give_up:
