@@ -43,8 +43,8 @@ How to read it: "1.00 is" names the reference of a row and, in brackets, what th
 multiples of it, so smaller is better. All of a row are measured in one run, in small batches in turn: in one process
 where that is possible, otherwise in processes that are asked in turn. A figure is the median of the rounds' ratios.
 Times are processor time. ✗ marks what is not where it is to be, ? what this run cannot tell: the 90 % interval of the
-figure, in brackets, holds the limit. The floor of set_logs is run once after each set_logs, in that side's process, as
-cold as set_logs itself; warm it takes half as long or less, and the multiples of it are two or three times as large.
+figure, in brackets, holds the limit. set_logs and its floor are run in turn, in that side's process. Where a process
+has just been waiting, its first set_logs takes about twice as long as those that follow.
 """
 CHART_TEXT: Final = """
 ## The cost of set_logs by the number of names

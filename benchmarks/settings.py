@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import statistics
 import sys
@@ -13,13 +14,22 @@ from workers import Worker, import_bare_torch, import_torch, is_worker, serve, w
 
 SIZES = (0, 100, 300, 1_000, 3_000, 10_000)
 ROUNDS = 5
+TIMES = 10
 FEW, MANY = 100, 20_000
 LEVELS = (logging.DEBUG, logging.INFO)
 
 COSTS: dict[str, dict[int, float]] = {}
 """For the chart: the seconds of set_logs, by side and number of names."""
 
+COMPONENTS = ("aot", "autograd", "c10d", "ddp", "distributed", "dynamic", "dynamo", "fsdp", "inductor", "onnx")
+OTHERS = [
+    {one: high, other: low}
+    for high, low in itertools.product((logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR), repeat=2)
+    for one, other in itertools.combinations(COMPONENTS, 2)
+]
+
 _level = 0
+_others = itertools.cycle(OTHERS)
 _module = 0
 
 
@@ -47,7 +57,11 @@ def measure_growth() -> dict[str, Any]:
             taken: dict[str, list[list[float]]] = {worker.side: [] for worker in sides}
             for _ in range(ROUNDS if size > 300 else 4 * ROUNDS):
                 for worker in sides:
-                    taken[worker.side].append(worker.ask("set_logs"))
+                    taken[worker.side].append(worker.ask("set_logs", 1 if size > 300 else TIMES))
+            if size == 0:
+                found["others"] = {
+                    worker.side: [worker.ask("set_logs", TIMES, "other") for _ in range(ROUNDS)] for worker in sides
+                }
             for side, pairs in taken.items():
                 found[side]["set_logs"][size] = [pair[0] for pair in pairs]
                 found[side]["floor"][size] = [pair[1] for pair in pairs]
@@ -94,6 +108,16 @@ def tell_growth(costs: dict[str, Any]) -> list[Row]:
                 round(ratios["complog"], 2) <= reach,
             )
         )
+    others = {side: statistics.median(a / b for a, b in pairs) for side, pairs in costs["others"].items()}
+    rows.insert(
+        1,
+        Row(
+            "the same, each time with settings that were not asked before",
+            "the same",
+            show(others["stock"]),
+            show(others["complog"]),
+        ),
+    )
     small, large = (costs["complog"]["instructions"][size] for size in (2_500, 10_000))
     grows = exponent(small, large, 4)
     rows.append(
@@ -160,22 +184,32 @@ def register(size: int) -> None:
         internal._init_logs()  # takes in what was registered
 
 
-def set_logs() -> list[float]:
-    """Return the seconds of one set_logs, which changes a level, and of the least that there is to do."""
+def set_logs(times: int, kind: str = "same") -> list[float]:
+    """Return the seconds of set_logs, which changes levels, and of the least that there is to do: one call of each in
+    turn, so many times, and the medians.
+
+    `kind` is "same" for two settings in turn, "other" for settings that were not asked before.
+    """
+    set_once = _set_once if kind == "same" else _set_others
+    if times > 1:
+        set_once(1)
     internal = sys.modules["torch._logging._internal"]
     registry = internal.log_registry
     loggers = [logging.getLogger(name) for name in [*registry.get_log_qnames(), *registry.get_artifact_log_qnames()]]
-    before = [(logger, logger.level, logger.propagate) for logger in loggers]
 
     def write_once(number: int) -> None:
         for _ in range(number):
-            for logger, level, propagate in before:
+            for logger, level, propagate in there:
                 logger.level = level
                 logger.propagate = propagate
             logging.root.manager._clear_cache()  # type: ignore[attr-defined]  # private
 
-    taken = run_batch(_set_once, 1)
-    return [taken, run_batch(write_once, 1)]
+    pairs = []
+    for _ in range(times):
+        taken = run_batch(set_once, 1)
+        there = [(logger, logger.level, logger.propagate) for logger in loggers]
+        pairs.append((taken, run_batch(write_once, 1)))
+    return [statistics.median(each) for each in zip(*pairs, strict=True)]
 
 
 def count() -> int:
@@ -189,6 +223,11 @@ def _set_once(number: int) -> None:
     for _ in range(number):
         _level += 1
         sys.modules["torch._logging"].set_logs(dynamo=LEVELS[_level % 2])
+
+
+def _set_others(number: int) -> None:
+    for _ in range(number):
+        sys.modules["torch._logging"].set_logs(**next(_others))
 
 
 def fill(number: int, named: bool) -> None:

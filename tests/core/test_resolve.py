@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from complog_core.model import OFF, Artifact, Component, PluginInfo
-from complog_core.registry import Registry
-from complog_core.resolve import Target, World, bind_artifact, by_spelling, plan_artifact, plan_loggers, resolve
+from complog_core.registry import Registry, bind_artifact, by_spelling
+from complog_core.resolve import Target, World, plan_artifact, plan_loggers, resolve
 from complog_core.settings import parse
 
 ONE = PluginInfo("one", "dist-one", "1.0")

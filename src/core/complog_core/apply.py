@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from . import report
+from .drift import Drift
 from .faults import describe
 from .handlers import ComplogHandler, Sink
-from .resolve import Target
+from .resolve import Plan, Target
 
 
 class Applier:
@@ -23,15 +25,21 @@ class Applier:
         self._held: dict[str, tuple[logging.Logger, ComplogHandler]] = {}
         self._before: dict[str, tuple[int, bool]] = {}
         self._targets: dict[str, Target] = {}
+        self._applied: Mapping[str, Target] | None = None
+        self._drift: Drift | None = None
+        """The plan that they are from, and what has changed since; None where a change of loggers was interrupted."""
 
     @property
     def targets(self) -> Mapping[str, Target]:
         """The targets that were applied last."""
         return self._targets
 
-    def own_levels(self, names: Iterable[str]) -> list[int]:
+    def own_levels(self, names: Collection[str]) -> list[int]:
         """Return the level that each logger has, or had before it was touched here."""
         before, find = self._before, logging.Logger.manager.loggerDict.get
+        if before.keys().isdisjoint(names):
+            kind = logging.Logger
+            return [each.level if isinstance(each, kind) else logging.NOTSET for each in map(find, names)]
         levels = []
         for name in names:
             if name in before:
@@ -46,41 +54,75 @@ class Applier:
         pairs = ((logger, level, self._targets.get(logger.name)) for logger, level in overridden)
         return [(logger, level if target is None else target.level) for logger, level, target in pairs]
 
-    def apply(self, targets: Mapping[str, Target], *, only_new: bool = False) -> list[tuple[logging.Logger, int]]:
-        """Bring every logger named in `targets` there, and put back what no longer is.
+    def apply(self, plan: Plan, *, only_new: bool = False) -> list[tuple[logging.Logger, int]]:
+        """Bring every logger that the plan names to its target, and put back what it no longer names.
 
         New carriers get their handler before anything stops propagating or loses its own, so that a thread logging
         meanwhile loses nothing; the sink drops the copies that it may thereby see twice. `only_new` leaves alone the
         loggers whose target is the one that was applied last, and with it what the program itself did to them.
         """
+        targets = plan.targets
         levels: list[tuple[logging.Logger, int]] = []
         before = self._targets
+        drift, self._drift = self._drift, None
+        follows, self._applied = plan.base is not None and plan.base is self._applied, None
         if only_new:
             changed = [name for name, target in targets.items() if before.get(name) != target]
-        else:
+        elif drift is None:
             changed = self._find_changed(targets)
-        with self._sink.transition():
-            for name in changed:
-                if targets[name].carries:
-                    levels += self._bring(name, targets[name])
-            for name in changed:
-                if not targets[name].carries:
-                    levels += self._bring(name, targets[name])
-            if before.keys() != targets.keys():
-                for name in before.keys() - targets.keys():
+        else:
+            drifted = drift.find()
+            changed = [name for name in drifted if name in targets]
+            for name in plan.touched if follows else targets:
+                target, known = targets[name], before.get(name, _NOWHERE)
+                if target == known or name in drifted:
+                    continue
+                if target.carries == known.carries and target.threshold == known.threshold:
+                    # most changes are of levels only
+                    levels.append((drift.relevel(name, target.level), target.level))
+                    before[name] = target
+                else:
+                    changed.append(name)
+        gone = () if follows else before.keys() - targets.keys()
+        if changed or gone:
+            with self._sink.transition():
+                levels += self._bring_all(changed, targets)
+                for name in gone:
                     levels += self._restore(name)
-        self._targets = dict(targets)
-        return _write_levels(levels)
+        if follows:
+            before.update([(name, targets[name]) for name in changed])
+        else:
+            self._targets = dict(targets)
+        left = _write_levels(levels)
+        if drift is not None and not gone:
+            self._note(drift, changed)
+        elif not only_new:  # what is left alone may not be there
+            self._note(Drift(), targets)
+        self._applied = targets
+        return left
 
     def apply_one(self, name: str, target: Target, *, alone: bool) -> list[tuple[logging.Logger, int]]:
         """Bring one logger to its target, as `apply` does.
 
         If it is `alone`, without descendants as artifact loggers are, the cost does not depend on the others.
         """
+        drift, self._drift = self._drift, None
         with self._sink.transition():
             levels = list(self._bring(name, target))
         self._targets[name] = target
-        return _write_levels(levels, alone=alone)
+        left = _write_levels(levels, alone=alone)
+        if drift is not None:
+            self._note(drift, (name,))
+        return left
+
+    def _note(self, drift: Drift, changed: Iterable[str]) -> None:
+        find = logging.Logger.manager.loggerDict.get
+        for name in changed:
+            logger = find(name)
+            if not isinstance(logger, logging.Logger):  # removed at this very moment
+                return
+            drift.put(logger, self._targets[name], self._held.get(name, (None, None))[1])
+        self._drift = drift
 
     def _find_changed(self, targets: Mapping[str, Target]) -> list[str]:
         # most loggers are there already, and seeing that is most of what a change costs where there are many of them
@@ -104,6 +146,16 @@ class Applier:
                     continue
             changed.append(name)
         return changed
+
+    def _bring_all(self, names: list[str], targets: Mapping[str, Target]) -> list[tuple[logging.Logger, int]]:
+        levels: list[tuple[logging.Logger, int]] = []
+        for name in names:
+            if targets[name].carries:
+                levels += self._bring(name, targets[name])
+        for name in names:
+            if not targets[name].carries:
+                levels += self._bring(name, targets[name])
+        return levels
 
     def _bring(self, name: str, target: Target) -> Iterable[tuple[logging.Logger, int]]:
         found = logging.Logger.manager.loggerDict.get(name)
@@ -146,6 +198,10 @@ class Applier:
         if handler in logger.handlers:
             # a new list: removing from the one that a thread is walking would make it miss a neighbour
             logger.handlers = [other for other in logger.handlers if other is not handler]
+
+
+_NOWHERE: Final = Target(logging.NOTSET, False, -1)
+"""For a logger that had no target: no other one has such a threshold."""
 
 
 def set_levels(overridden: Iterable[tuple[logging.Logger, int]]) -> None:

@@ -6,25 +6,31 @@ import itertools
 import logging
 import os
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import ownership
 from .apply import Applier
 from .assembler import Assembler
 from .assembly import Assembly, Hook
-from .configuration import Configuration, Outlets, configure
-from .environment import Texts, read_outputs, read_texts
+from .configuration import Configuration, configure
+from .environment import Texts
 from .errors import HelpRequested, SettingsError
 from .formatters import GlogFormatter
 from .handlers import Pipeline, Sink
 from .model import LogState, Request, Setting
 from .modules import module_exists
 from .observers import Observers
+from .outlets import Outlets
 from .planning import Planner
-from .resolve import World
+from .reading import Reader, Reading
+from .repeats import Repeats, make_key
+from .resolve import Plan, World
 from .telling import why_names_wait
 from .trace import Trace
 from .values import NamedTuple
+
+if TYPE_CHECKING:
+    from .arguments import Arguments
 
 _active: Final[set[Configurator]] = set()
 """Systems that have changed loggers: they live until they put those back, or the changes would outlive them."""
@@ -67,6 +73,8 @@ class Configurator(Assembler):
         self.is_settled: Callable[[Setting], bool] = lambda setting: False
         """Whether a name that nobody registered here is somebody else's, and nothing to report at exit."""
         self.provider_of: Callable[[str], str | None] = lambda name: None
+        self._reader = Reader(prefix)
+        self._repeats = Repeats()
         self._texts = Texts()
         self._refused: frozenset[tuple[str, str]] = frozenset()
         self._request = Request()
@@ -93,21 +101,37 @@ class Configurator(Assembler):
     def explain_unknown(self, name: str) -> str:
         raise NotImplementedError
 
-    def read_environment(self, assembly: Assembly) -> Texts:
+    def read_environment(self, assembly: Assembly) -> Reading:
         """Return what the variables say at this moment."""
-        return read_texts(os.environ, self.logs_variable, assembly.env_vars)
+        return self._reader.read(os.environ, assembly, self.logs_variable, self.out_variable)
+
+    def read_arguments(self, arguments: Arguments, assembly: Assembly) -> Request:
+        """Return what the arguments of set_logs ask for; raise SettingsError that lists what is wrong with them."""
+        key = make_key(arguments)
+        known = self._repeats.find_request(key, assembly)
+        if known is not None:
+            return known
+        from .arguments import read_arguments
+
+        world = self.world(assembly, may_wait=False)
+        request = read_arguments(arguments, assembly.registry, assembly.keywords_by_name, world, self.help_page)
+        self._repeats.note_request(key, assembly, request)
+        return request
 
     def _change(self, request: Request | None, *, reread: bool, strict: bool, late: bool) -> Change:
         for attempt in itertools.count():
             assembly = self.load()
             version, before, old = self._version, self._configuration, self._sink.pipeline
-            texts = self.read_environment(assembly) if reread else self._texts
+            reading = self.read_environment(assembly)
+            texts = reading.texts if reread else self._texts
             if late:
                 texts = texts.without(self._refused)
             asked = self._request if request is None else request
             page, bad, kind = "", None, SettingsError
+            if texts is not reading.texts:
+                reading = reading._replace(texts=texts)
             try:
-                configuration, pipeline = self._compute(assembly, texts, asked, old)
+                configuration, pipeline = self._compute(assembly, reading, asked, old)
             except HelpRequested as error:
                 page = str(error)
             else:
@@ -117,17 +141,18 @@ class Configurator(Assembler):
                 if bad:
                     self._outlets.retire(pipeline, old)
                 texts = Texts()
-                configuration, pipeline = self._compute(assembly, texts, asked, old)
+                configuration, pipeline = self._compute(assembly, reading._replace(texts=texts), asked, old)
             with logging._lock, self._lock:  # type: ignore[attr-defined]  # private
                 if version == self._version or attempt >= _MOST_ATTEMPTS:
                     self._version += 1
                     self._texts, self._request, self._configuration = texts, asked, configuration
                     self._refused = refused
-                    self._sink.pipeline = pipeline
+                    if pipeline is not self._sink.pipeline:
+                        self._sink.pipeline = pipeline
                     active = self._is_active(configuration)
-                    plan = self.planner.plan(assembly, configuration) if active else {}
+                    plan = self.planner.plan(assembly, configuration) if active else Plan()
                     overridden = self._applier.apply(plan, only_new=late)
-                    ownership.hold_modules(configuration.resolution.levels, self)
+                    ownership.hold_modules(configuration.resolution.modules, self)
                     (_active.add if active else _active.discard)(self)
                     if self.after_change is not None:
                         self.after_change(configuration.state)
@@ -135,15 +160,16 @@ class Configurator(Assembler):
                     hooks = assembly.hooks.get("complog_state_changed", ())
                     if not late or before is None or before.state != configuration.state or hooks != self._told:
                         self._told = hooks
-                        self._observers.note(configuration.state, hooks)
+                        if hooks:
+                            self._observers.note(configuration.state, hooks)
                     break
             self._outlets.retire(pipeline, self._sink.pipeline)
         return Change(assembly, configuration, old, pipeline, overridden, page, bad, kind)
 
     def _compute(
-        self, assembly: Assembly, texts: Texts, request: Request, old: Pipeline
+        self, assembly: Assembly, reading: Reading, request: Request, old: Pipeline
     ) -> tuple[Configuration, Pipeline]:
-        configuration = self._configure(assembly, texts, request)
+        configuration = self._configure(assembly, reading, request)
         if not self._is_active(configuration):
             return configuration, self._idle
         built = self._outlets.build(assembly, configuration.state, old)
@@ -154,16 +180,16 @@ class Configurator(Assembler):
             configuration = configuration._replace(state=built.state)
         return configuration, built.pipeline
 
-    def _configure(self, assembly: Assembly, texts: Texts, request: Request) -> Configuration:
-        outputs, problems = read_outputs(os.environ, self.prefix, self.out_variable)
+    def _configure(self, assembly: Assembly, reading: Reading, request: Request) -> Configuration:
         self._outlets.out_variable = self.out_variable
-        if outputs.path is None:
-            outputs = outputs._replace(path=self.default_path)
-        world = self.world(assembly)
-        configuration = configure(assembly, self.prefix, outputs, texts, request, world, self.help_page)
-        if not problems:
-            return configuration
-        return configuration._replace(problems=(*configuration.problems, *problems))
+        if reading.outputs.path is None and self.default_path is not None:
+            reading = reading._replace(outputs=reading.outputs._replace(path=self.default_path))
+        known = self._repeats.find_configuration(assembly, reading, request)
+        if known is not None:
+            return known
+        made = configure(assembly, self.prefix, reading, request, self.world(assembly), self.help_page)
+        self._repeats.note_configuration(assembly, reading, request, made)
+        return made
 
     def world(self, assembly: Assembly, *, may_wait: bool = True) -> World:
         """Return what resolution may ask; `may_wait` lets unknown names wait where the circumstances allow it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 
@@ -20,6 +21,28 @@ _SWITCH: Final = {
     "no": False,
     "off": False,
 }
+
+
+class Glance:
+    """Looks at several variables at once, to see whether they are what they were: raw values, None for those not set.
+
+    >>> Glance(["A", "B"])({"A": "1"})
+    ('1', None)
+    """
+
+    __slots__ = ("_keys", "_names")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        encode = getattr(os.environ, "encodekey", None)
+        self._keys = None if encode is None else tuple(map(encode, self._names))
+
+    def __call__(self, environ: Mapping[str, str]) -> tuple[object, ...]:
+        # os.environ itself takes 0.7 us to say that a variable is not set, which most never are
+        raw = getattr(environ, "_data", None)
+        if self._keys is not None and type(raw) is dict and environ is os.environ:
+            return tuple(map(raw.get, self._keys))
+        return tuple(map(environ.get, self._names))
 
 
 class Texts(NamedTuple):

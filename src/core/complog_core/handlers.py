@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from .console import ConsoleOutput
@@ -58,6 +56,28 @@ class _ThreadState(Turn):
         self.via: ComplogHandler | None = None
 
 
+class Transition:
+    """Surrounds a change of what a sink's handlers stand at; used once."""
+
+    __slots__ = ("_sink",)
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def __enter__(self) -> None:
+        sink = self._sink
+        # what this thread has logged before is not under way
+        here = getattr(sink._local, "here", None)
+        if here is not None:
+            here.moment = None
+        sink._changes[self] = threading.get_ident()
+        sink._epoch = object()
+
+    def __exit__(self, *raised: object) -> None:
+        self._sink._epoch = object()
+        self._sink._changes.pop(self, None)
+
+
 class Sink:
     """Takes the records of every logger of a system; setting `pipeline` changes where they go, between two records.
 
@@ -91,24 +111,12 @@ class Sink:
         # what most programs have, a console and perhaps a file, is written without asking for the rest
         self._plain = (formatter, file) if pipeline == Pipeline(formatter=formatter, file=file) else None
 
-    @contextlib.contextmanager
-    def transition(self) -> Iterator[None]:
-        """Surround a change of loggers' handlers and propagation.
+    def transition(self) -> Transition:
+        """Return what is to surround a change of loggers' handlers and propagation.
 
         A record that a thread meanwhile brings here twice in a row, through a logger and its ancestor, counts once.
         """
-        # what this thread has logged before is not under way
-        here = getattr(self._local, "here", None)
-        if here is not None:
-            here.moment = None
-        change = object()
-        self._changes[change] = threading.get_ident()
-        self._epoch = object()
-        try:
-            yield
-        finally:
-            self._epoch = object()
-            self._changes.pop(change, None)
+        return Transition(self)
 
     def _is_repeat(self, here: _ThreadState, via: ComplogHandler) -> bool:
         if self._changes:

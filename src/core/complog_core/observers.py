@@ -37,6 +37,8 @@ class Observers:
 
     def deliver(self) -> None:
         """Tell every hook the states that were noted, unless another thread, or an observer's caller, is doing so."""
+        if not self._waiting:
+            return
         with self._lock:
             if self._delivering is not None or not self._waiting:
                 return

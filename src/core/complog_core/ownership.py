@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from .errors import OwnershipError
@@ -57,8 +57,10 @@ def owner_above(logger: str) -> Any:
     return None
 
 
-def hold_modules(loggers: Iterable[str], system: Any) -> None:
+def hold_modules(loggers: Collection[str], system: Any) -> None:
     """Let `system` own the loggers that it has set as modules, and no more those that it had set before."""
+    if not loggers and not _modules:
+        return
     wanted = {name for name in loggers if owner_of(name) is None or name in _modules}
     for name in [name for name, holder in list(_modules.items()) if holder() is system and name not in wanted]:
         _modules.pop(name, None)

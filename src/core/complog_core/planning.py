@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from .assembly import Assembly
 from .configuration import Configuration
+from .last_plan import LastPlan
 from .model import Artifact
-from .registry import Entry, Registry, nearest_above, parent_of
+from .registry import Entry, Registry, bind_artifact, nearest_above, parent_of
 from .resolve import (
     DEFAULT_LEVEL,
+    Plan,
     Target,
-    bind_artifact,
     effective_level,
-    is_silent,
     nearest_carrier,
     plan_artifact,
     plan_loggers,
     plan_unset,
+    silent_target,
 )
 
 
@@ -30,7 +31,9 @@ class Planner:
     records carry.
     """
 
-    def __init__(self, own_levels: Callable[[Iterable[str]], list[int]], foreign: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, own_levels: Callable[[Collection[str]], list[int]], foreign: Callable[[str], str | None]
+    ) -> None:
         self._own_levels = own_levels
         self._foreign = foreign
         self.left_alone: frozenset[str] = frozenset()
@@ -41,7 +44,7 @@ class Planner:
         self._unset: dict[str, Target] = {}
         self._entries: dict[str, tuple[Entry, ...]] = {}
         """What was made from that registry: the targets while nothing is set, and the entries of artifact loggers."""
-        self._last = _LastPlan()
+        self._last: LastPlan | None = None
 
     def _own_level(self, name: str) -> int:
         return self._own_levels((name,))[0]
@@ -56,7 +59,8 @@ class Planner:
         Who asks for two owners' artifacts of one name gets one logger, which is on if either is.
         """
         self._entries.pop(logger, None)
-        self._last.unplanned.add(logger)
+        if self._last is not None:
+            self._last.unplanned.add(logger)
         self._artifact_loggers[logger] = (*self._artifact_loggers.get(logger, ()), (module, artifact))
 
     def awaits(self, artifact: str) -> bool:
@@ -67,16 +71,16 @@ class Planner:
         """Forget every artifact logger."""
         self._entries.clear()
         self._artifact_loggers.clear()
-        self._last = _LastPlan()
+        self._last = None
 
-    def plan(self, assembly: Assembly, configuration: Configuration) -> dict[str, Target]:
+    def plan(self, assembly: Assembly, configuration: Configuration) -> Plan:
         """Return the target of every logger that the configuration has a say in."""
         resolution = configuration.resolution
         registry = assembly.registry
         if self._registry is not registry:
             self._registry, self._unset = registry, plan_unset(registry)
             self._entries.clear()
-            self._last = _LastPlan(self._artifact_loggers)
+            self._last = None
         targets = plan_loggers(resolution.levels, registry, self._unset)
         # what is special about a logger cannot be seen any more while it is set
         self._below = self._plan_below(resolution.modules, targets) if resolution.modules else {}
@@ -86,13 +90,16 @@ class Planner:
             artifacts: Mapping[str, Target] = {
                 each: self.plan_one(assembly, configuration, each, targets) for each in self._artifact_loggers
             }
-            self._last = _LastPlan(self._artifact_loggers)
+            self._last = None
         else:
             artifacts = self._plan_changed(assembly, configuration, targets)
         targets.update(artifacts)
         if self.left_alone:
-            return {name: target for name, target in targets.items() if not self.leaves_alone(name)}
-        return targets
+            return Plan({name: target for name, target in targets.items() if not self.leaves_alone(name)})
+        if self._last is None:
+            return Plan(targets)
+        base, self._last.all = self._last.all, targets
+        return Plan(targets, base, self._last.touched)
 
     def plan_new(self, logger: str, assembly: Assembly, configuration: Configuration) -> Target:
         """Return the target of a logger that was registered just now, and that no setting can have meant."""
@@ -123,8 +130,9 @@ class Planner:
 
         They change with what is decided about their artifacts, and those of silent ones with the levels above them.
         """
-        # where this is interrupted, the next plan begins anew
-        last, self._last = self._last, _LastPlan(self._artifact_loggers)
+        last, self._last = self._last, None
+        if last is None:  # there was none, or it was interrupted
+            last = LastPlan(self._artifact_loggers)
         registry = assembly.registry
         replanned = last.unplanned
         last.unplanned = set()
@@ -132,26 +140,24 @@ class Planner:
             last.add(logger, self._artifact_loggers[logger][0][0], self._find_entries(logger, registry), registry)
         if last.is_mixed:
             replanned = set(self._artifact_loggers)
-        decisions = configuration.resolution.artifacts
+        resolution = configuration.resolution
+        decisions = resolution.artifacts
         if decisions != last.decisions:
             for key in decisions.keys() | last.decisions.keys():
                 if decisions.get(key) is not last.decisions.get(key):
                     replanned.update(last.by_key.get(key, ()))
             last.decisions = decisions
-        levels = self._own_levels(last.between)
-        # from there down it is all the same to a silent logger
-        levels += [max(DEFAULT_LEVEL, effective_level(name, targets, self._own_level)) for name in last.above]
-        if levels != last.levels:
-            last.levels = levels
-            known = dict(zip((*last.between, *last.above), levels, strict=True))
-            for group in last.silent.values():
-                level = next(filter(None, map(known.__getitem__, (*group.between, group.above))))
-                level = max(DEFAULT_LEVEL, level)
-                if level != group.level:
-                    group.level = level
-                    replanned.update(group.loggers)
+        own = self._own_levels(last.between)
+        relevelled = last.find_relevelled(
+            own, resolution.levels, lambda name: effective_level(name, targets, self._own_level)
+        )
+        if decisions:
+            replanned.update(relevelled)
+        elif relevelled:  # silent they all are, then
+            last.targets.update([(logger, silent_target(level)) for logger, level in relevelled.items()])
         for logger in replanned:
             last.targets[logger] = self.plan_one(assembly, configuration, logger, targets)
+        last.touched = {*replanned, *relevelled, *last.set_anew}
         self._last = last
         return last.targets
 
@@ -183,50 +189,3 @@ class Planner:
     def leaves_alone(self, logger: str) -> bool:
         """Return whether somebody else configures this logger."""
         return bool(self.left_alone) and nearest_above(logger, self.left_alone) is not None
-
-
-class _Silent:
-    """The artifact loggers of one module that are silent while nobody names them, and what their level comes from."""
-
-    __slots__ = ("above", "between", "level", "loggers")
-
-    def __init__(self, module: str, registry: Registry) -> None:
-        above = registry.registered_above(module) or ""
-        names = []
-        while module and module != above:
-            names.append(module)
-            module = parent_of(module)
-        self.between, self.above = tuple(names), above
-        """The module and what is above it, up to the next registered logger, `above`."""
-        self.level = logging.NOTSET
-        self.loggers: list[str] = []
-
-
-class _LastPlan:
-    """The artifact loggers' targets in the last plan with one registry, and what they came from."""
-
-    def __init__(self, unplanned: Iterable[str] = ()) -> None:
-        self.unplanned = set(unplanned)
-        self.targets: dict[str, Target] = {}
-        self.decisions: Mapping[str, bool] = {}
-        self.by_key: dict[str, list[str]] = {}
-        self.silent: dict[str, _Silent] = {}
-        self.between: dict[str, None] = {}
-        self.above: dict[str, None] = {}
-        self.is_mixed = False
-        """Whether one of them is a component's logger too, and has a level of its own."""
-        self.levels: list[int] = []
-        """Of all the loggers `between` and `above`: none have changed if these have not."""
-
-    def add(self, logger: str, module: str, entries: tuple[Entry, ...], registry: Registry) -> None:
-        self.is_mixed = self.is_mixed or logger in registry.loggers
-        for entry in entries:
-            self.by_key.setdefault(entry.key, []).append(logger)
-        if is_silent(entries):
-            group = self.silent.get(module)
-            if group is None:
-                group = self.silent[module] = _Silent(module, registry)
-                self.between.update(dict.fromkeys(group.between))
-                self.above[group.above] = None
-                self.levels = []
-            group.loggers.append(logger)

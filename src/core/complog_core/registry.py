@@ -169,3 +169,33 @@ def nearest_above(logger_name: str, among: Mapping[str, object] | frozenset[str]
             return name
         name = parent_of(name)
     return None
+
+
+def by_spelling(artifacts: Mapping[str, bool], registry: Registry) -> dict[str, bool]:
+    """Return the decisions about artifacts by every spelling; a bare name is on if one of its owners' is."""
+    result: dict[str, bool] = {}
+    for key, decision in artifacts.items():
+        for entry in registry.artifacts(key):
+            if entry.key == key:
+                for spelling in (entry.name, *entry.spellings):
+                    result[spelling] = result.get(spelling, False) or decision
+    return result
+
+
+def bind_artifact(module: str, name: str, registry: Registry) -> tuple[Entry, ...]:
+    """Return the entries that an artifact logger of this module stands for.
+
+    Where several owners share the bare name, the owner whose own loggers cover the module has it, else the one whose
+    family is the module's top-level package, else all of them do.
+    """
+    entries = registry.artifacts(name)
+    if len(entries) < 2:
+        return entries
+    above = registry.registered_above(module)
+    if above is not None:
+        near = {owner for entry in registry.loggers[above] for owner in entry.owners}
+        owned = tuple(entry for entry in entries if near.intersection(entry.owners))
+        if owned:
+            return owned
+    top = module.partition(".")[0]
+    return tuple(e for e in entries if any(owner.family.replace("-", "_") == top for owner in e.owners)) or entries

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -56,6 +57,17 @@ class Target(NamedTuple):
     level: int
     carries: bool
     threshold: int = logging.NOTSET
+
+
+class Plan(NamedTuple):
+    """The targets of all loggers; all but the `touched` are the same as in the plan whose targets were `base`.
+
+    Where there is no `base`, all of them may differ.
+    """
+
+    targets: Mapping[str, Target] = MappingProxyType({})
+    base: Mapping[str, Target] | None = None
+    touched: Collection[str] = ()
 
 
 def resolve(settings: Iterable[Setting], registry: Registry, world: World) -> Resolution:
@@ -136,43 +148,13 @@ def _owners(entry: Entry) -> str:
     return " and ".join(str(owner) for owner in entry.owners)
 
 
-def by_spelling(artifacts: Mapping[str, bool], registry: Registry) -> dict[str, bool]:
-    """Return the decisions about artifacts by every spelling; a bare name is on if one of its owners' is."""
-    result: dict[str, bool] = {}
-    for key, decision in artifacts.items():
-        for entry in registry.artifacts(key):
-            if entry.key == key:
-                for spelling in (entry.name, *entry.spellings):
-                    result[spelling] = result.get(spelling, False) or decision
-    return result
-
-
-def bind_artifact(module: str, name: str, registry: Registry) -> tuple[Entry, ...]:
-    """Return the entries that an artifact logger of this module stands for.
-
-    Where several owners share the bare name, the owner whose own loggers cover the module has it, else the one whose
-    family is the module's top-level package, else all of them do.
-    """
-    entries = registry.artifacts(name)
-    if len(entries) < 2:
-        return entries
-    above = registry.registered_above(module)
-    if above is not None:
-        near = {owner for entry in registry.loggers[above] for owner in entry.owners}
-        owned = tuple(entry for entry in entries if near.intersection(entry.owners))
-        if owned:
-            return owned
-    top = module.partition(".")[0]
-    return tuple(e for e in entries if any(owner.family.replace("-", "_") == top for owner in e.owners)) or entries
-
-
 def set_above(levels: Mapping[str, int], registry: Registry) -> frozenset[str]:
     """Return the top-level registered loggers that lie below one that was set, and inherit from there.
 
     >>> set_above({"a": 10}, Registry(top_level=("a.b", "c")))
     frozenset({'a.b'})
     """
-    if all(name in registry.loggers for name in levels):
+    if levels.keys() <= registry.loggers.keys():
         return frozenset()  # no registered logger lies above a top-level one
     return frozenset(name for name in registry.top_level if nearest_above(parent_of(name), levels) is not None)
 
@@ -206,12 +188,28 @@ def plan_loggers(
     for name, level in levels.items():
         if name in registry.loggers:
             if level != logging.NOTSET:
-                targets[name] = Target(level, True)
+                targets[name] = _carrying(level)
         else:
             above = parent_of(name)
             inside = registry.registered_above(name) is not None or nearest_above(above, levels) is not None
             targets[name] = Target(level, not inside)
     return targets
+
+
+@lru_cache(maxsize=64)
+def _carrying(level: int) -> Target:
+    # one object for each level: that a target is the one that it was is then seen at once
+    return Target(level, True)
+
+
+@lru_cache(maxsize=64)
+def silent_target(level: int) -> Target:
+    """Return the target of a silent artifact's logger, which is to print what has that level or a higher one.
+
+    >>> silent_target(30)
+    Target(level=30, carries=True, threshold=30)
+    """
+    return Target(level, True, level)
 
 
 _ALONE: Final = Target(logging.NOTSET, True)
@@ -236,8 +234,7 @@ def plan_artifact(
     if decisions:
         return Target(logging.DEBUG, nearest_carrier(module, targets) is None)
     if is_silent(entries):
-        level = max(DEFAULT_LEVEL, effective_level(module, targets, actual))
-        return Target(level, True, level)
+        return silent_target(max(DEFAULT_LEVEL, effective_level(module, targets, actual)))
     return _ALONE if nearest_carrier(module, targets) is None else _BELOW
 
 

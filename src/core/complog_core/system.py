@@ -12,15 +12,16 @@ from . import ownership, report
 from .apply import set_levels
 from .assembler import release_modules
 from .assembly import Assembly
-from .configuration import gather
 from .configurator import forget_active
 from .contributions import check_artifact, check_component
 from .engine import Engine
-from .environment import hand_down, name_inherited
+from .environment import Texts, hand_down, name_inherited
 from .errors import SettingsError
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, LogState, PluginInfo, Request
+from .outlets import gather
 from .registry import Item, Registry
+from .resolve import Plan
 from .sources import with_news
 from .telling import why_names_wait
 
@@ -36,7 +37,10 @@ class _Made:
         self._name = name
 
     def __get__(self, system: LogSystem | None, owner: type[LogSystem]) -> object:
-        return self if system is None else system._make_functions()[self._name]
+        if system is None:
+            return self
+        # from here on found before this is
+        return vars(system).setdefault(self._name, system._make_functions()[self._name])
 
 
 class LogSystem(Engine):
@@ -112,24 +116,21 @@ class LogSystem(Engine):
         assembly = self.ready()
         if not isinstance(inherit, bool):
             raise SettingsError("set_logs", (f"inherit={inherit!r} is neither True nor False",))
-        request = self._read(arguments, assembly)
+        request = self.read_arguments(arguments, assembly)
         packed = None
         if inherit:
             from .inheritance import pack
 
             packed = pack(request)
-        if self._environment_speaks(assembly):
+        reading = self.read_environment(assembly)
+        if reading.texts:
+            self._tell_ignored(reading.texts)
             return False
         self.reconfigure(request, reread=True)
-        hand_down(os.environ, self.prefix, packed)
+        if packed is not None or reading.inherited is not None:
+            hand_down(os.environ, self.prefix, packed)
         self._handed_down = packed
         return True
-
-    def _read(self, arguments: Arguments, assembly: Assembly) -> Request:
-        from .arguments import read_arguments
-
-        world = self.world(assembly, may_wait=False)
-        return read_arguments(arguments, assembly.registry, assembly.keywords_by_name, world, self.help_page)
 
     def _refuse_observers(self, what: str) -> None:
         if self.is_configuring:
@@ -137,12 +138,10 @@ class LogSystem(Engine):
         if self._observers.speaking:
             raise RuntimeError(f"complog_state_changed may not call {what}: it is told of a change, it makes none")
 
-    def _environment_speaks(self, assembly: Assembly) -> bool:
-        texts = self.read_environment(assembly)
-        if texts and not self._told_ignored:
+    def _tell_ignored(self, texts: Texts) -> None:
+        if not self._told_ignored:
             self._told_ignored = True
             report.warn(f"{texts.variables} is set and has precedence; what set_logs and logs() ask for is ignored")
-        return bool(texts)
 
     def init_logs(self, strict: bool | None = None) -> None:
         """Read the environment again and configure anew.
@@ -285,7 +284,7 @@ class LogSystem(Engine):
         if self._handed_down is not None and self._handed_down == os.environ.get(name_inherited(self.prefix)):
             hand_down(os.environ, self.prefix, None)
         with logging._lock, self._lock:  # type: ignore[attr-defined]  # private
-            overridden = self._applier.apply({})
+            overridden = self._applier.apply(Plan())
             old, self._sink.pipeline = self._sink.pipeline, self._idle
             self._assembly, self._configuration, self._request = None, None, Request()
             self._runtime.clear()

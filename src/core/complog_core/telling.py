@@ -43,6 +43,8 @@ def tell(prefix: str, assembly: Assembly, configuration: Configuration) -> None:
         return  # what its parent was told, a child need not repeat; and names that it lacks are nobody's mistake
     for notice in configuration.resolution.notices:
         report.warn_once((prefix, notice), notice)
+    if not configuration.resolution.pending:
+        return
     if not (_is_lenient() or any(info.status in ("failed", "disabled") for info in assembly.troubled())):
         return
     reason = configuration.resolution.waiting

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from .descriptors import renew_after_fork
-from .trace_settings import TraceSettings, read_trace_settings
+from .trace_settings import TraceReader, TraceSettings
 from .trace_tables import InternTable, Totals
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Trace:
         """Called with the path after the first record of each new file."""
         self.on_change: Callable[[TraceSettings], object] | None = None
         """Called after the directory has changed, or whether detailed records are written."""
-        self._environ = os.environ if environ is None else environ
+        self._reader = TraceReader(os.environ if environ is None else environ, prefix)
         self.context = tuple(context)
         self.listeners: tuple[Listener, ...] = ()
         """Who is told each record once it is written."""
@@ -111,7 +111,7 @@ class Trace:
         self.context = tuple(context)
         if not reread and self._read is not None:
             return
-        found = read_trace_settings(self._environ, self.prefix, self.find_debug_directory())
+        found = self._reader.read(self.find_debug_directory)
         with self._lock:
             before, self._read = self._read, found
             changed = found != before and self._change(found.settle())

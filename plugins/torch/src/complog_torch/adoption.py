@@ -70,6 +70,8 @@ class RegistryExchange:
 
     def tell(self) -> None:
         """Tell PyTorch's registry what it does not hold; loads and adopts nothing."""
+        if self._system.known is self._told_all_of:
+            return
         with self._once() as first:
             if first:
                 self._tell()

@@ -157,10 +157,12 @@ class Bridge:
         self._describe()
 
     def _describe(self) -> None:
+        set_logs = self.system.set_logs
         for redirection in self._redirections:
-            if redirection.function.__name__ == "set_logs":
-                redirection.function.__doc__ = self.system.set_logs.__doc__
-                vars(redirection.function)["__wrapped__"] = self.system.set_logs
+            function = redirection.function
+            if function.__name__ == "set_logs" and function.__doc__ is not set_logs.__doc__:
+                function.__doc__ = set_logs.__doc__
+                vars(function)["__wrapped__"] = set_logs
 
     def _drop_stock_handlers(self) -> None:
         stock = self.internal.handlers

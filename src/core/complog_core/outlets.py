@@ -1,0 +1,242 @@
+"""Where records go in a configuration: the pipeline of what plugins' hooks give, the format and the file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+from .assembly import Assembly
+from .contributions import read_contribution
+from .describing import make_describer
+from .errors import SettingsError
+from .faults import note_fault, note_fault_of, remember_owners
+from .formats import BrokenFormatError, bare_name, make_formatter
+from .handlers import Pipeline
+from .model import Artifact, Field, LogState, Outputs, PluginInfo, RecordDescriber
+from .registry import Registry
+from .values import NamedTuple
+
+if TYPE_CHECKING:
+    from .files import FileOutput
+
+Given = list[tuple[PluginInfo, tuple[Any, ...]]]
+"""What the implementations of one hook gave, with their owners."""
+
+Checked = dict[tuple[str, Callable[..., object]], tuple[object, tuple[Any, ...]]]
+"""What the hooks gave last, and what of it has been checked."""
+
+
+class Built(NamedTuple):
+    """A pipeline, the state with the outputs that could be had, the problems, and the kind of error that they are."""
+
+    pipeline: Pipeline
+    state: LogState
+    problems: tuple[tuple[str, str], ...] = ()
+    kind: type[SettingsError] = SettingsError
+
+
+class _Settled:
+    """The outputs that can be had, with the formatter, the file, and what is wrong with those that cannot."""
+
+    __slots__ = ("file", "formatter", "kinds", "outputs", "owner", "problems")
+
+    def __init__(self, outputs: Outputs) -> None:
+        self.outputs = outputs
+        self.formatter: logging.Formatter | None = None
+        self.owner: PluginInfo | None = None
+        self.file: FileOutput | None = None
+        self.problems: tuple[tuple[str, str], ...] = ()
+        self.kinds: set[type[SettingsError]] = set()
+
+    def refuse(self, error: SettingsError, outputs: Outputs) -> None:
+        self.problems += tuple([(error.source, problem) for problem in error.problems])
+        self.kinds.add(type(error))
+        self.outputs = outputs
+
+
+class Outlets:
+    """Builds the pipeline that belongs to a state, reusing the file that is open, and closes what is left behind."""
+
+    def __init__(self, prefix: str, artifacts: Mapping[str, Artifact]) -> None:
+        self._prefix = prefix
+        self._artifacts = artifacts
+        self.out_variable = f"{prefix}_LOGS_OUT"
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what the hooks gave."""
+        self._checked: Checked = {}
+        self._default: tuple[tuple[Field, ...], logging.Formatter | None] = ((), None)
+        self._describer: tuple[Registry, tuple[Field, ...], RecordDescriber] | None = None
+        self._last: tuple[list[object], Pipeline] | None = None
+
+    def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
+        """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
+        for owner, keyword in assembly.keywords:
+            if keyword.apply is not None:
+                try:
+                    keyword.apply(state.keywords.get(keyword.name, keyword.default))
+                except BaseException as error:
+                    note_fault(owner, f"the keyword {keyword.name}", error, may_raise=True)
+        given_fields = self._ask(assembly, "complog_record_fields")
+        fields = _first_of_each_name(given_fields)
+        filters = self._ask(assembly, "complog_filters")
+        settled = self._settle(assembly, fields, state.outputs, current)
+        outputs, formatter, file = settled.outputs, settled.formatter, settled.file
+        handlers: Given = []
+        if "complog_handlers" in assembly.hooks:
+            describer = self._describe(assembly.registry, fields)
+            handlers = self._ask(assembly, "complog_handlers", outputs=outputs, describer=describer)
+        painters = self._ask(assembly, "complog_console_painters", outputs=outputs)
+        asked = [*given_fields, *filters, *handlers, *painters]
+        # mostly it is all as it was
+        parts: list[object] = [formatter, file, outputs, *[given for _, given in asked]]
+        last = self._last
+        if last is not None and len(last[0]) == len(parts) and all(map(is_, last[0], parts)):
+            pipeline = last[1]
+        else:
+            owners = [(thing, owner) for owner, given in asked for thing in given]
+            if settled.owner is not None:
+                owners.append((getattr(formatter, "inner", formatter), settled.owner))
+            remember_owners(self._prefix, owners)
+            assert formatter is not None
+            pipeline = Pipeline(
+                _join(filters), formatter, outputs.stderr, file, _join(handlers), outputs.propagate, _join(painters)
+            )
+            self._last = (parts, pipeline)
+        if outputs is not state.outputs:
+            state = state._replace(outputs=outputs)
+        kind = settled.kinds.pop() if len(settled.kinds) == 1 else SettingsError
+        return Built(pipeline, state, settled.problems, kind)
+
+    def _settle(self, assembly: Assembly, fields: tuple[Field, ...], outputs: Outputs, current: Pipeline) -> _Settled:
+        settled = _Settled(outputs)
+        try:
+            if outputs.format is not None:
+                name = bare_name(outputs.format, assembly.formatters)
+                owner = None
+                if name in assembly.formatters:
+                    settled.outputs = outputs._replace(format=name)
+                    owner = assembly.format_owners.get(name)
+                try:
+                    settled.formatter = self._formatter(assembly, settled.outputs.format, fields)
+                    settled.owner = owner
+                except BrokenFormatError as error:
+                    if owner is not None:
+                        note_fault(owner, error.what, error.cause, may_raise=True)
+                    settled.outputs = outputs._replace(format=None)
+        except SettingsError as error:
+            settled.refuse(error, outputs._replace(format=None))
+        if settled.formatter is None:
+            settled.formatter = self._default_formatter(assembly, fields)
+        if outputs.path is not None:
+            try:
+                settled.file = self._open(outputs.path, current)
+                settled.outputs = settled.outputs._replace(path=settled.file.path)
+            except SettingsError as error:
+                settled.refuse(error, settled.outputs._replace(path=None))
+        return settled
+
+    def retire(self, old: Pipeline, new: Pipeline) -> None:
+        """Close the file and the contributed handlers of `old` that `new` does not use."""
+        if old is new:
+            return
+        if old.file is not None and old.file is not new.file:
+            old.file.close()
+        for handler in old.handlers:
+            if all(handler is not other for other in new.handlers):
+                try:
+                    handler.close()
+                except BaseException as error:
+                    note_fault_of(handler, f"{type(handler).__name__}.close()", error)
+
+    def _default_formatter(self, assembly: Assembly, fields: tuple[Field, ...]) -> logging.Formatter:
+        # kept, with what it has worked out
+        known, formatter = self._default
+        if formatter is None or fields != known:
+            formatter = self._formatter(assembly, None, fields)
+            self._default = (fields, formatter)
+        return formatter
+
+    def _formatter(self, assembly: Assembly, name: str | None, fields: tuple[Field, ...]) -> logging.Formatter:
+        variable = f"{self._prefix}_LOGS_FORMAT"
+        return make_formatter(
+            name,
+            assembly.formatters,
+            fields,
+            self._artifacts,
+            variable=variable,
+            find_components=assembly.registry.components_above,
+        )
+
+    def _open(self, template: str, current: Pipeline) -> FileOutput:
+        if current.file is not None and current.file.template == template:
+            return current.file
+        from .files import FileOutput  # most programs write none
+
+        return FileOutput(template, variable=self.out_variable)
+
+    def _describe(self, registry: Registry, fields: tuple[Field, ...]) -> RecordDescriber:
+        known = self._describer
+        if known is None or known[0] is not registry or known[1] != fields:
+            known = registry, fields, make_describer(self._prefix, registry, fields, self._artifacts)
+            self._describer = known
+        return known[2]
+
+    def _ask(self, assembly: Assembly, hook: str, **arguments: Any) -> Given:
+        hooks = assembly.hooks.get(hook)
+        if hooks is None:
+            return []
+        return [(owner, gather(owner, function, hook, self._checked, **arguments)) for owner, function in hooks]
+
+
+def _join(given: Given) -> tuple[Any, ...]:
+    return tuple([thing for _, things in given for thing in things])
+
+
+def _first_of_each_name(given: Given) -> tuple[Field, ...]:
+    # a plugin may bring a field that another one, where it is installed, has too
+    named: dict[str, Field] = {}
+    for _, fields in given:
+        for field in fields:
+            named.setdefault(field[0], field)
+    return tuple(named.values())
+
+
+def _are_same(given: Sequence[Any], before: tuple[Any, ...]) -> bool:
+    # a field is made anew each time; whatever else is equal to another one need not be the same to its plugin
+    if len(given) != len(before):
+        return False
+    if not before:
+        return True
+    pairs = zip(given, before, strict=True)
+    return all(a is b or (type(a) is Field and type(b) is Field and a == b) for a, b in pairs)
+
+
+def gather(
+    owner: PluginInfo,
+    function: Callable[..., object],
+    hook: str,
+    known: Checked | None = None,
+    **arguments: Any,
+) -> tuple[Any, ...]:
+    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails.
+
+    `known` is what functions gave before: most give the same each time, and checking that takes longer than they do.
+    """
+    try:
+        result = function(**arguments)
+        before = None if known is None else known.get((hook, function))
+        if before is not None:
+            raw, given = before
+            if (raw is not None and result is raw) or (isinstance(result, (tuple, list)) and _are_same(result, given)):
+                return given
+        given = tuple(read_contribution(hook, result))
+    except BaseException as error:
+        note_fault(owner, f"{hook}()", error, may_raise=True)
+        return ()
+    if known is not None:
+        known[hook, function] = (result if type(result) is tuple else None, given)
+    return given
