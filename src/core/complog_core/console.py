@@ -13,6 +13,7 @@ from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
 from .turns import Turn, give_way, wait_for_others
 
 _FLAT_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1", "ansi_x3.4-1968", "us-ascii", "utf8"})
+_NO_STREAM: Final = object()
 _DIRECT: Final = os.name == "posix"
 
 
@@ -27,8 +28,11 @@ class ConsoleOutput:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._torn = self._careful = False
-        self._direct: tuple[Any, str, int] = (None, "", -1)
+        self._torn = False
+        self.is_careful = False
+        """Whether a line is under way, or half a line was written, so that another one has to wait for the lock."""
+        self.direct: tuple[Any, str, int] = (_NO_STREAM, "", -1)
+        """A stream that does no more than pass on, its encoding, and the descriptor that it passes on to."""
         renew_after_fork(self)
 
     def write(self, text: str, paint: Callable[[str, Any], str] | None = None, turn: Turn | None = None) -> bool:
@@ -41,41 +45,42 @@ class ConsoleOutput:
             stream: Any = sys.stderr
             if paint is not None and stream is not None:
                 text = paint(text, stream)
-            known, encoding, descriptor = self._direct
+            known, encoding, descriptor = self.direct
             if stream is not known or stream.encoding is not encoding:
                 found = _find_descriptor(stream)
                 if found is None:
                     with self._lock:  # a stream written in Python need not be made for several threads at once
                         return stream is not None and _write_to_stream(stream, text + "\n")
                 descriptor = found
-                self._direct = (stream, stream.encoding, descriptor)
+                self.direct = (stream, stream.encoding, descriptor)
             try:
                 stream.flush()  # raises ValueError where the stream is closed, and its number perhaps somebody else's
             except (OSError, RuntimeError):
                 pass  # a full pipe, or a signal that came while it was being flushed; only the order suffers
             if turn is None or len(text) >= SURELY_WHOLE or not text.isascii():
-                return self._send(descriptor, _encode(text, stream))
+                return self.finish(descriptor, _encode(text, stream))
             line = (text + "\n").encode()
             sent, before = 0, turn.writing  # it may be, where a signal's handler logs
             turn.writing = True
             try:
-                if not self._careful:
+                if not self.is_careful:
                     sent = os.write(descriptor, line)
             except BlockingIOError:
                 pass
             finally:
                 turn.writing = before
-            return sent == len(line) or self._send(descriptor, line[:-1], sent)
+            return sent == len(line) or self.finish(descriptor, line[:-1], sent)
         except Exception:  # somebody's stream, or none; whatever is wrong with it costs its copy and nothing else
             return False
 
-    def _send(self, descriptor: int, line: bytes, sent: int = 0) -> bool:
+    def finish(self, descriptor: int, line: bytes, sent: int = 0) -> bool:
+        """Write the line, of which `sent` bytes are written, and its end, whatever that takes."""
         give_way()
         with self._lock:
-            self._careful = True
+            self.is_careful = True
             wait_for_others()
             fault, self._torn = send_line(descriptor, line, torn=self._torn, sent=sent)
-            self._careful = self._torn
+            self.is_careful = self._torn
         return fault is None
 
     def _after_fork(self) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from . import report
+from .console import ConsoleOutput
 from .descriptors import SURELY_WHOLE, renew_after_fork, send_line
 from .errors import OutputError
 from .launcher import LOCAL_RANK_VARIABLES, RANK_VARIABLES, find_number, host_name
@@ -97,6 +99,45 @@ class FileOutput:
             finally:
                 turn.writing = before
         return self._append(text.encode("utf-8", "backslashreplace"), opened, sent)
+
+    def write_beside(self, console: ConsoleOutput, text: str, turn: Turn) -> None:
+        """Write the text to the console and to the file, as each of them does; a short one is encoded once.
+
+        Both in one place, since that is a twentieth of such a line.
+        """
+        stream: Any = sys.stderr
+        known, encoding, descriptor = console.direct
+        if stream is not known or len(text) >= SURELY_WHOLE or not text.isascii():
+            console.write(text, None, turn)
+            self.write(text, turn)
+            return
+        line = (text + "\n").encode()
+        shown, written, opened = 0, 0, None
+        before = turn.writing  # it may be, where a signal's handler logs
+        turn.writing = True
+        try:
+            if stream.encoding is encoding and not console.is_careful:
+                stream.flush()
+                shown = os.write(descriptor, line)
+                opened = self._opened
+                if shown == len(line) and opened is not None and self._is_usual:
+                    number, _, _, identify, identity = opened
+                    if identify() == identity and (self._pace.holds() or self._is_in_place(opened)):
+                        written = os.write(number, line)
+                        if written == shown:
+                            return
+        except (OSError, ValueError, RuntimeError):
+            pass  # it is tried again, and told then
+        finally:
+            turn.writing = before
+        if shown == len(line):
+            self._append(line[:-1], opened, written)
+            return
+        if shown:
+            console.finish(descriptor, line[:-1], shown)
+        else:
+            console.write(text, None, turn)
+        self.write(text, turn)
 
     def close(self) -> None:
         """Close the file; a record that another thread still brings opens it for itself alone."""

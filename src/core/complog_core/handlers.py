@@ -255,9 +255,10 @@ class ComplogHandler(logging.Handler):
                     text = render_barely(record, formatter, error)
                 if type(text) is not str:
                     text = as_text(text, record, formatter)
-                sink._console.write(text, None, here)
-                if file is not None:
-                    file.write(text, here)
+                if file is None:
+                    sink._console.write(text, None, here)
+                else:
+                    file.write_beside(sink._console, text, here)
         except Exception:
             # the message itself is at fault, and the standard library's way of telling is what people know
             _tell_error(self, record)

@@ -9,7 +9,7 @@ from typing import Final
 from complog_core import Artifact, Component, Field, Keyword, hookimpl
 
 from .names import ARTIFACTS, COMPONENTS
-from .ranks import find_group_rank, get_wanted, is_among, read_ranks, set_wanted
+from .ranks import find_group_rank, get_wanted, is_among, read_ranks, render_rank, set_wanted
 
 _collapses = False
 
@@ -83,12 +83,6 @@ def complog_trace_context() -> Mapping[str, object] | None:
     """The rank, in each structured record and in the name of the trace file."""
     rank = find_group_rank()
     return None if rank is None or rank < 0 else {"rank": rank}
-
-
-def render_rank(record: LogRecord) -> str:
-    """Return the rank as the line shows it, "" outside of an initialised process group."""
-    rank = find_group_rank()
-    return "" if rank is None else f"[rank{rank}]:"
 
 
 _FIELDS: Final = (Field("rank", "head", render_rank),)

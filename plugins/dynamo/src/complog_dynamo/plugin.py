@@ -10,7 +10,7 @@ from typing import Final
 from complog_core import Artifact, Component, Field, hookimpl
 
 from .names import ARTIFACTS, COMPONENTS
-from .running import current_trace_fields, current_trace_id
+from .running import current_trace_fields, current_trace_id, render_trace_id
 
 TRACE_ID_FILTER: Final = "TORCH_LOGS_TRACE_ID_FILTER"
 """Variable with the compile ids that log, comma-separated, brackets optional: `0/0,[1/0]`."""
@@ -45,12 +45,6 @@ def complog_filters() -> Iterable[Callable[[LogRecord], bool]]:
 def complog_trace_context() -> Mapping[str, object] | None:
     """The parts of the running compilation's id, in each structured record."""
     return current_trace_fields()
-
-
-def render_trace_id(record: LogRecord) -> str:
-    """Return what the line shows of the running compilation, "" outside of one."""
-    trace_id = current_trace_id()
-    return "" if trace_id is None else f" [{trace_id}]"
 
 
 _FIELDS: Final = (Field("trace_id", "tail", render_trace_id),)

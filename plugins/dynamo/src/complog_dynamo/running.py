@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from logging import LogRecord
 from typing import Any
 
 from complog_core import find_loaded
@@ -45,6 +46,15 @@ def current_trace_id() -> str | None:
         text = trace_id
         _last = (context.compile_id, context.attempt, text)
     return text
+
+
+def render_trace_id(record: LogRecord) -> str:
+    """Return what the line shows of the running compilation, "" outside of one."""
+    local = _local
+    if local is not None and local.__dict__.get("compile_context") is None:
+        return ""  # as most records are; a call more is half a hundredth of a line
+    trace_id = current_trace_id()
+    return "" if trace_id is None else f" [{trace_id}]"
 
 
 def _find_local() -> threading.local | None:
