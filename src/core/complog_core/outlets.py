@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from operator import is_
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .assembly import Assembly
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Given = list[tuple[PluginInfo, tuple[Any, ...]]]
 """What the implementations of one hook gave, with their owners."""
+
+Calls = list[tuple[Callable[[], object], object]]
+"""Implementations of hooks, with their arguments, and the tuple that each gave; None where it gave something else."""
 
 Checked = dict[tuple[str, Callable[..., object]], tuple[object, tuple[Any, ...]]]
 """What the hooks gave last, and what of it has been checked."""
@@ -56,6 +59,27 @@ class _Settled:
         self.outputs = outputs
 
 
+class _Usual(NamedTuple):
+    """A pipeline, and what it came from: outputs, and the hooks' implementations with what each of them gave."""
+
+    assembly: Assembly
+    outputs: Outputs
+    calls: Calls
+    pipeline: Pipeline
+
+    def holds(self) -> bool:
+        """Return whether every hook gives what it gave, the same tuple each time."""
+        try:
+            for ask, given in self.calls:
+                if ask() is not given:
+                    return False
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # it is asked again, and told then
+            return False
+        return True
+
+
 class Outlets:
     """Builds the pipeline that belongs to a state, reusing the file that is open, and closes what is left behind."""
 
@@ -70,7 +94,8 @@ class Outlets:
         self._checked: Checked = {}
         self._default: tuple[tuple[Field, ...], logging.Formatter | None] = ((), None)
         self._describer: tuple[Registry, tuple[Field, ...], RecordDescriber] | None = None
-        self._last: tuple[list[object], Pipeline] | None = None
+        self._last: _Usual | None = None
+        self._usual: _Usual | None = None
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
         """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
@@ -80,32 +105,30 @@ class Outlets:
                     keyword.apply(state.keywords.get(keyword.name, keyword.default))
                 except BaseException as error:
                     note_fault(owner, f"the keyword {keyword.name}", error, may_raise=True)
-        given_fields = self._ask(assembly, "complog_record_fields")
+        known = self._usual
+        if known is not None and known.assembly is assembly and known.outputs is state.outputs and known.holds():
+            return Built(known.pipeline, state)
+        calls: Calls = []
+        given_fields = self._ask(assembly, "complog_record_fields", calls)
         fields = _first_of_each_name(given_fields)
-        filters = self._ask(assembly, "complog_filters")
+        filters = self._ask(assembly, "complog_filters", calls)
         settled = self._settle(assembly, fields, state.outputs, current)
         outputs, formatter, file = settled.outputs, settled.formatter, settled.file
         handlers: Given = []
         if "complog_handlers" in assembly.hooks:
             describer = self._describe(assembly.registry, fields)
-            handlers = self._ask(assembly, "complog_handlers", outputs=outputs, describer=describer)
-        painters = self._ask(assembly, "complog_console_painters", outputs=outputs)
+            handlers = self._ask(assembly, "complog_handlers", calls, outputs=outputs, describer=describer)
+        painters = self._ask(assembly, "complog_console_painters", calls, outputs=outputs)
         asked = [*given_fields, *filters, *handlers, *painters]
-        # mostly it is all as it was
-        parts: list[object] = [formatter, file, outputs, *[given for _, given in asked]]
-        last = self._last
-        if last is not None and len(last[0]) == len(parts) and all(map(is_, last[0], parts)):
-            pipeline = last[1]
-        else:
-            owners = [(thing, owner) for owner, given in asked for thing in given]
-            if settled.owner is not None:
-                owners.append((getattr(formatter, "inner", formatter), settled.owner))
-            remember_owners(self._prefix, owners)
-            assert formatter is not None
-            pipeline = Pipeline(
-                _join(filters), formatter, outputs.stderr, file, _join(handlers), outputs.propagate, _join(painters)
-            )
-            self._last = (parts, pipeline)
+        owners = [(thing, owner) for owner, given in asked for thing in given]
+        if settled.owner is not None:
+            owners.append((getattr(formatter, "inner", formatter), settled.owner))
+        remember_owners(self._prefix, owners)
+        assert formatter is not None
+        pipeline = Pipeline(
+            _join(filters), formatter, outputs.stderr, file, _join(handlers), outputs.propagate, _join(painters)
+        )
+        self._note(_Usual(assembly, state.outputs, calls, pipeline))
         if outputs is not state.outputs:
             state = state._replace(outputs=outputs)
         kind = settled.kinds.pop() if len(settled.kinds) == 1 else SettingsError
@@ -185,11 +208,26 @@ class Outlets:
             self._describer = known
         return known[2]
 
-    def _ask(self, assembly: Assembly, hook: str, **arguments: Any) -> Given:
+    def _ask(self, assembly: Assembly, hook: str, calls: Calls, **arguments: Any) -> Given:
         hooks = assembly.hooks.get(hook)
         if hooks is None:
             return []
-        return [(owner, gather(owner, function, hook, self._checked, **arguments)) for owner, function in hooks]
+        answers = []
+        for owner, function in hooks:
+            answers.append((owner, gather(owner, function, hook, self._checked, **arguments)))
+            raw, _ = self._checked.get((hook, function), (None, ()))
+            calls.append((partial(function, **arguments) if arguments else function, raw))
+        return answers
+
+    def _note(self, made: _Usual) -> None:
+        """Take for usual what comes for the second time, without format and file, of hooks that give one tuple."""
+        last, self._last = self._last, made
+        is_plain = made.outputs.format is None and made.outputs.path is None
+        self._usual = None
+        if is_plain and last is not None and last.assembly is made.assembly and last.outputs is made.outputs:
+            pairs = zip(last.calls, made.calls, strict=True)
+            if all(given is not None and before is given for (_, before), (_, given) in pairs):
+                self._usual = made
 
 
 def _join(given: Given) -> tuple[Any, ...]:
@@ -229,9 +267,12 @@ def gather(
     try:
         result = function(**arguments)
         before = None if known is None else known.get((hook, function))
-        if before is not None:
+        if known is not None and before is not None:
             raw, given = before
-            if (raw is not None and result is raw) or (isinstance(result, (tuple, list)) and _are_same(result, given)):
+            if raw is not None and result is raw:
+                return given
+            if isinstance(result, (tuple, list)) and _are_same(result, given):
+                known[hook, function] = (result if type(result) is tuple else None, given)
                 return given
         given = tuple(read_contribution(hook, result))
     except BaseException as error:
