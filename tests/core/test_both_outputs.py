@@ -39,6 +39,13 @@ def read(tmp_path: Path, name: str = "log") -> str:
     return (tmp_path / name).read_text("utf-8")
 
 
+def descriptors_of(both: Both, stream: Any, which: str) -> list[int]:
+    """Return the descriptors of the console, of the file, or of both."""
+    assert both.file._opened is not None
+    console, file = stream.fileno(), both.file._opened.descriptor
+    return {"console": [console], "file": [file], "both": [console, file]}[which]
+
+
 def make_closed(tmp_path: Path) -> Any:
     stream = open(tmp_path / "shown", "w", encoding="utf-8")  # noqa: SIM115 - it is to be closed
     stream.close()
@@ -106,10 +113,7 @@ def test_short_writes_are_finished(both: Both, which: str, tmp_path: Path, monke
     with open(tmp_path / "shown", "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         both.write("hello")
-        assert both.file._opened is not None
-        numbers = {"console": [stream.fileno()], "file": [both.file._opened.descriptor]}
-        numbers["both"] = numbers["console"] + numbers["file"]
-        short = numbers[which]
+        short = descriptors_of(both, stream, which)
         monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:3] if fd in short else data))
         both.write("hello")
         both.write("hello")
@@ -123,12 +127,10 @@ def test_writes_that_are_refused_once_are_tried_again(both: Both, which: str, tm
     with open(tmp_path / "shown", "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         both.write("hello")
-        assert both.file._opened is not None
-        numbers = {"console": [stream.fileno()], "file": [both.file._opened.descriptor]}
-        numbers["both"] = numbers["console"] + numbers["file"]
+        numbers = descriptors_of(both, stream, which)
 
         def refuse_once(fd: int, data: bytes) -> int:
-            if fd in numbers[which] and fd not in refused:
+            if fd in numbers and fd not in refused:
                 refused.append(fd)
                 raise BlockingIOError
             return write(fd, data)
@@ -136,7 +138,7 @@ def test_writes_that_are_refused_once_are_tried_again(both: Both, which: str, tm
         monkeypatch.setattr(os, "write", refuse_once)
         both.write("hello")
         monkeypatch.undo()
-    assert sorted(refused) == sorted(numbers[which])
+    assert sorted(refused) == sorted(numbers)
     assert read(tmp_path) == read(tmp_path, "shown") == "hello\n" * 2
 
 

@@ -103,7 +103,7 @@ class FileOutput:
     def write_beside(self, console: ConsoleOutput, text: str, turn: Turn) -> None:
         """Write the text to the console and to the file, as each of them does; a short one is encoded once.
 
-        Both in one place, since that is a twentieth of such a line.
+        Both in one place, since that saves about a fiftieth of such a line.
         """
         stream: Any = sys.stderr
         known, encoding, descriptor = console.direct
