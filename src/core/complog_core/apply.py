@@ -112,7 +112,8 @@ class Applier:
         self._targets[name] = target
         left = _write_levels(levels, alone=alone)
         if drift is not None:
-            self._note(drift, (name,))
+            drift.expect(name)
+        self._drift = drift
         return left
 
     def _note(self, drift: Drift, changed: Iterable[str]) -> None:

@@ -122,8 +122,10 @@ class Assembler:
 
     def reassemble(self) -> None:
         """Build the registry again, because something was registered or adopted, and configure anew."""
+        is_first = self._assembly is None and not getattr(self._thread, "loads", False)
         self.load()
-        self._swap(lambda current: current.plugins if current is not None else ())
+        if not is_first:  # the first one is built from what there is
+            self._swap(lambda current: current.plugins if current is not None else ())
         self.follow_registry(reread=False)
 
     def _swap(self, choose: Callable[[Assembly | None], tuple[Plugin, ...]]) -> Assembly:

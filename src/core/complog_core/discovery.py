@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from . import report
 from .model import PluginInfo, PluginStatus
+from .modules import find_loaded
 from .values import NamedTuple
 
 ALLOW: Final = "COMPLOG_PLUGINS"
@@ -74,12 +75,11 @@ def find_candidates(group: str) -> tuple[Candidate, ...]:
     >>> find_candidates("a group that nobody uses")
     ()
     """
-    import importlib_metadata
-
+    metadata = _get_metadata()
     try:
-        points = list(importlib_metadata.entry_points(group=group))
+        points = list(metadata.entry_points(group=group))
     except Exception:  # one malformed distribution, ours or not, spoils the answer for all
-        points = _scan_one_by_one(importlib_metadata.distributions(), group)
+        points = _scan_one_by_one(metadata.distributions(), group)
     known: dict[int, tuple[str | None, str | None]] = {}
     candidates: set[Candidate] = set()
     for point in points:
@@ -88,6 +88,15 @@ def find_candidates(group: str) -> tuple[Candidate, ...]:
             identity = known[id(point.dist)] = _identify(point.dist)
         candidates.add(Candidate(point.name, point.value, *identity))
     return tuple(sorted(candidates, key=_order))
+
+
+def _get_metadata() -> Any:
+    # Python's own copy answers alike, and a process that has it by now, as every one with PyTorch, has its listing of
+    # the path too: importing the other one takes three times what the scan does
+    loaded = find_loaded("importlib_metadata") or find_loaded("importlib.metadata")
+    if loaded is None:
+        import importlib_metadata as loaded
+    return loaded
 
 
 def sort_out(

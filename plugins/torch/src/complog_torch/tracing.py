@@ -121,7 +121,8 @@ def _make_handler(trace: Any, internal: Any) -> Any:
             self._pid = os.getpid()
 
         def _close_stream(self, *, flush: bool = True) -> None:
-            trace.writer.turn_to(trace.directory)
+            if trace.directory is not None:  # else there is no file, and what writes may never have been imported
+                trace.writer.turn_to(trace.directory)
             self._stream_path = None
             self._pid = None
 
