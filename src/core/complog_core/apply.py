@@ -11,6 +11,16 @@ from .drift import Drift
 from .faults import describe
 from .handlers import ComplogHandler, Sink
 from .resolve import Plan, Target
+from .values import NamedTuple
+
+
+class _Known(NamedTuple):
+    """A logger that was changed here: its handler of ours, if it carries one, and what it was like before that."""
+
+    logger: logging.Logger
+    handler: ComplogHandler | None
+    level: int
+    propagate: bool
 
 
 class Applier:
@@ -22,8 +32,7 @@ class Applier:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._held: dict[str, tuple[logging.Logger, ComplogHandler]] = {}
-        self._before: dict[str, tuple[int, bool]] = {}
+        self._loggers: dict[str, _Known] = {}
         self._targets: dict[str, Target] = {}
         self._applied: Mapping[str, Target] | None = None
         self._drift: Drift | None = None
@@ -36,14 +45,14 @@ class Applier:
 
     def own_levels(self, names: Collection[str]) -> list[int]:
         """Return the level that each logger has, or had before it was touched here."""
-        before, find = self._before, logging.Logger.manager.loggerDict.get
-        if before.keys().isdisjoint(names):
+        loggers, find = self._loggers, logging.Logger.manager.loggerDict.get
+        if loggers.keys().isdisjoint(names):
             kind = logging.Logger
             return [each.level if isinstance(each, kind) else logging.NOTSET for each in map(find, names)]
         levels = []
         for name in names:
-            if name in before:
-                levels.append(before[name][0])
+            if name in loggers:
+                levels.append(loggers[name].level)
             else:
                 logger = find(name)
                 levels.append(logger.level if isinstance(logger, logging.Logger) else logging.NOTSET)
@@ -122,29 +131,25 @@ class Applier:
             logger = find(name)
             if not isinstance(logger, logging.Logger):  # removed at this very moment
                 return
-            drift.put(logger, self._targets[name], self._held.get(name, (None, None))[1])
+            drift.put(logger, self._targets[name], self._loggers[name].handler)
         self._drift = drift
 
     def _find_changed(self, targets: Mapping[str, Target]) -> list[str]:
         # most loggers are there already, and seeing that is most of what a change costs where there are many of them
-        held, find = self._held, logging.Logger.manager.loggerDict.get
+        loggers, find = self._loggers, logging.Logger.manager.loggerDict.get
         changed = []
         for name, (level, carries, threshold) in targets.items():
-            pair = held.get(name)
-            if pair is not None:
-                logger, handler = pair
-                there = logger.level == level and handler.level == threshold and carries and not logger.propagate
-                if there and handler in logger.handlers and find(name) is logger:
-                    continue
-            elif not carries:
-                found = find(name)
-                if (
-                    isinstance(found, logging.Logger)
-                    and found.propagate
-                    and found.level == level
-                    and name in self._before
-                ):
-                    continue
+            known = loggers.get(name)
+            if known is not None:
+                logger, handler, _, _ = known
+                if carries and handler is not None:
+                    there = logger.level == level and handler.level == threshold and not logger.propagate
+                    if there and handler in logger.handlers and find(name) is logger:
+                        continue
+                elif not carries and handler is None:
+                    found = find(name)
+                    if isinstance(found, logging.Logger) and found.propagate and found.level == level:
+                        continue
             changed.append(name)
         return changed
 
@@ -161,14 +166,15 @@ class Applier:
     def _bring(self, name: str, target: Target) -> Iterable[tuple[logging.Logger, int]]:
         found = logging.Logger.manager.loggerDict.get(name)
         logger = found if isinstance(found, logging.Logger) else logging.getLogger(name)
-        if name not in self._before:
-            self._before[name] = (logger.level, logger.propagate)
+        known = self._loggers.get(name)
+        if known is None:
+            known = self._loggers[name] = _Known(logger, None, logger.level, logger.propagate)
         if target.carries:
-            known, handler = self._held.get(name, (None, None))
+            _, handler, level, propagate = known
             if handler is None:
                 handler = ComplogHandler(self._sink)
-            if known is not logger:
-                self._held[name] = (logger, handler)
+            if handler is not known.handler or logger is not known.logger:
+                self._loggers[name] = _Known(logger, handler, level, propagate)
             if handler.level != target.threshold:
                 handler.level = target.threshold
             if handler not in logger.handlers:
@@ -177,24 +183,25 @@ class Applier:
                 logger.propagate = False
         else:
             # whatever kept its records from the carrier above (PyTorch does that to silence an artifact) ends here
-            self._release(logger, True)
+            self._release(name, logger, True)
         if logger.level != target.level:
             return ((logger, target.level),)
         return ()
 
     def _restore(self, name: str) -> Iterable[tuple[logging.Logger, int]]:
         logger = logging.getLogger(name)
-        level, propagate = self._before.pop(name)
-        self._release(logger, propagate)
+        self._release(name, logger, self._loggers[name].propagate)
+        level = self._loggers.pop(name).level
         return ((logger, level),) if logger.level != level else ()
 
-    def _release(self, logger: logging.Logger, propagate: bool) -> None:
+    def _release(self, name: str, logger: logging.Logger, propagate: bool) -> None:
         if logger.propagate != propagate:
             logger.propagate = propagate
-        held = self._held.pop(logger.name, None)
-        if held is None:
+        known = self._loggers[name]
+        handler = known.handler
+        if handler is None:
             return
-        handler = held[1]
+        self._loggers[name] = known._replace(handler=None)
         handler.retired = True
         if handler in logger.handlers:
             # a new list: removing from the one that a thread is walking would make it miss a neighbour

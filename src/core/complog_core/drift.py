@@ -28,21 +28,20 @@ class Drift:
         self._handlers: list[list[logging.Handler]] = []
         self._own: list[logging.Handler] = []
         self._thresholds: list[int] = []
-        self._unseen: set[str] = set()
+        self._unseen: list[str] = []
 
     def expect(self, name: str) -> None:
-        """Note that a logger is at a target that is not noted here: `find` names it until it is `put`.
+        """Note that a logger is at a target that is not noted here: `find` names it, once, for it to be `put`.
 
         A program may make thousands of loggers between two changes of settings, and each is to cost little.
         """
-        self._unseen.add(name)
+        self._unseen.append(name)
 
     def put(self, logger: logging.Logger, target: Target, handler: logging.Handler | None) -> None:
         """Note that the logger is at its target, with that handler of ours, and which others it has."""
         level, carries, threshold = target
         if handler is None:
             handler = _NO_HANDLER
-        self._unseen.discard(logger.name)
         place = self._places.setdefault(logger.name, len(self._loggers))
         if place == len(self._loggers):
             self._loggers.append(logger)
@@ -69,6 +68,7 @@ class Drift:
         """Return the loggers that are not as they were left, or are no more what their name leads to, or not noted."""
         names, loggers, find = self._places, self._loggers, logging.Logger.manager.loggerDict.get
         drifted = set(self._unseen)
+        self._unseen.clear()
         pairs: tuple[tuple[list[Any], list[Any]], ...] = (
             ([logger.level for logger in loggers], self._levels),
             ([logger.propagate for logger in loggers], self._propagates),

@@ -36,7 +36,7 @@ class LastPlan:
     """
 
     def __init__(self, unplanned: Iterable[str] = ()) -> None:
-        self.unplanned = set(unplanned)
+        self.unplanned = list(unplanned)
         self.targets: dict[str, Target] = {}
         self.all: Mapping[str, Target] | None = None
         """The whole of that plan, of other loggers too; None where there was none."""

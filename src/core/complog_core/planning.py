@@ -23,6 +23,17 @@ from .resolve import (
 )
 
 
+class _ArtifactLogger:
+    """The modules and artifacts that a logger was handed out for, and the entries which that means in a registry."""
+
+    __slots__ = ("entries", "registry", "uses")
+
+    def __init__(self) -> None:
+        self.uses: tuple[tuple[str, str], ...] = ()
+        self.entries: tuple[Entry, ...] = ()
+        self.registry: Registry | None = None
+
+
 class Planner:
     """Remembers the artifact loggers of a system, and which loggers are not its to configure.
 
@@ -39,11 +50,10 @@ class Planner:
         self.left_alone: frozenset[str] = frozenset()
         self.rendered: dict[str, Artifact] = {}
         self._below: dict[str, Target] = {}
-        self._artifact_loggers: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._artifact_loggers: dict[str, _ArtifactLogger] = {}
         self._registry: Registry | None = None
         self._unset: dict[str, Target] = {}
-        self._entries: dict[str, tuple[Entry, ...]] = {}
-        """What was made from that registry: the targets while nothing is set, and the entries of artifact loggers."""
+        """What was made from that registry: the targets while nothing is set."""
         self._last: LastPlan | None = None
 
     def _own_level(self, name: str) -> int:
@@ -51,25 +61,28 @@ class Planner:
 
     def knows(self, logger: str, module: str, artifact: str) -> bool:
         """Return whether the logger was noted as that artifact's logger of that module."""
-        return (module, artifact) in self._artifact_loggers.get(logger, ())
+        known = self._artifact_loggers.get(logger)
+        return known is not None and (module, artifact) in known.uses
 
     def note(self, logger: str, module: str, artifact: str) -> None:
         """Note that `logger` is the logger of `module` for the artifact, given by any spelling.
 
         Who asks for two owners' artifacts of one name gets one logger, which is on if either is.
         """
-        self._entries.pop(logger, None)
         if self._last is not None:
-            self._last.unplanned.add(logger)
-        self._artifact_loggers[logger] = (*self._artifact_loggers.get(logger, ()), (module, artifact))
+            self._last.unplanned.append(logger)
+        known = self._artifact_loggers.get(logger)
+        if known is None:
+            known = self._artifact_loggers[logger] = _ArtifactLogger()
+        known.registry = None
+        known.uses = (*known.uses, (module, artifact))
 
     def awaits(self, artifact: str) -> bool:
         """Return whether a logger was handed out for that artifact."""
-        return any(name.rpartition("/")[2] == artifact for uses in self._artifact_loggers.values() for _, name in uses)
+        return any(name.rpartition("/")[2] == artifact for it in self._artifact_loggers.values() for _, name in it.uses)
 
     def forget(self) -> None:
         """Forget every artifact logger."""
-        self._entries.clear()
         self._artifact_loggers.clear()
         self._last = None
 
@@ -79,7 +92,6 @@ class Planner:
         registry = assembly.registry
         if self._registry is not registry:
             self._registry, self._unset = registry, plan_unset(registry)
-            self._entries.clear()
             self._last = None
         targets = plan_loggers(resolution.levels, registry, self._unset)
         # what is special about a logger cannot be seen any more while it is set
@@ -117,7 +129,7 @@ class Planner:
         levels = configuration.resolution.levels
         if logger in levels:  # somebody has set this very logger, as a module or as a component's
             return Target(levels[logger], nearest_carrier(parent_of(logger), targets) is None)
-        module = self._artifact_loggers[logger][0][0]
+        module = self._artifact_loggers[logger].uses[0][0]
         entries = self._find_entries(logger, assembly.registry)
         if entries and isinstance(entries[0].item, Artifact):
             self.rendered[logger] = entries[0].item
@@ -134,10 +146,9 @@ class Planner:
         if last is None:  # there was none, or it was interrupted
             last = LastPlan(self._artifact_loggers)
         registry = assembly.registry
-        replanned = last.unplanned
-        last.unplanned = set()
+        replanned, last.unplanned = set(last.unplanned), []
         for logger in replanned:
-            last.add(logger, self._artifact_loggers[logger][0][0], self._find_entries(logger, registry), registry)
+            last.add(logger, self._artifact_loggers[logger].uses[0][0], self._find_entries(logger, registry), registry)
         if last.is_mixed:
             replanned = set(self._artifact_loggers)
         resolution = configuration.resolution
@@ -162,14 +173,12 @@ class Planner:
         return last.targets
 
     def _find_entries(self, logger: str, registry: Registry) -> tuple[Entry, ...]:
-        entries = self._entries.get(logger) if registry is self._registry else None
-        if entries is None:
-            uses = self._artifact_loggers[logger]
-            found = (entry for where, name in uses for entry in bind_artifact(where, name, registry))
-            entries = tuple(dict.fromkeys(found))
-            if registry is self._registry:
-                self._entries[logger] = entries
-        return entries
+        known = self._artifact_loggers[logger]
+        if known.registry is not registry:
+            found = (entry for where, name in known.uses for entry in bind_artifact(where, name, registry))
+            known.entries = tuple(dict.fromkeys(found))
+            known.registry = registry
+        return known.entries
 
     def _plan_below(self, modules: frozenset[str], targets: Mapping[str, Target]) -> dict[str, Target]:
         # a module is set with everything below it, also what its own code has given a level or cut off
