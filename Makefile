@@ -39,7 +39,7 @@ help:
 	@echo 'make test-versions   the tests of the core on each other Python >= 3.10 that is installed'
 	@echo 'make lint            ruff, mypy --strict, the layers of the imports'
 	@echo 'make docs            write docs/names.md and docs/rich.svg anew'
-	@echo 'make bench           measure beside PyTorch and other libraries, write docs/benchmarks.md; ten minutes'
+	@echo 'make bench           measure beside PyTorch and other libraries, write docs/benchmarks.md; ten minutes (ONLY=lines: one group)'
 	@echo 'make wheels          build every distribution into $(DIST)/'
 	@echo 'make clean           remove what these made'
 	@echo
@@ -90,7 +90,7 @@ docs: $(VENV)/installed
 	$(VENV)/bin/python docs/write_picture.py
 
 bench: $(BENCH_VENV)/installed
-	$(BENCH_VENV)/bin/python benchmarks/report.py
+	$(BENCH_VENV)/bin/python benchmarks/report.py $(ONLY)
 
 wheels: $(VENV)/installed
 	@for project in $(filter-out examples/%,$(PROJECTS)); do \

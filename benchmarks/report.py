@@ -35,17 +35,21 @@ PACKAGES: Final = (
 BEGINNING: Final = """# Benchmarks
 
 What complog costs beside stock `torch._logging`, the standard library and other libraries. `make bench` writes this
-page, in less than ten minutes; each file of [benchmarks](../benchmarks) also runs alone.
+page, in less than ten minutes, `make bench ONLY=lines` one section of it. Each file of [benchmarks](../benchmarks) also
+runs alone and then only prints: `make .venv-bench/installed && .venv-bench/bin/python benchmarks/lines.py`.
 
 """
 EXPLANATION: Final = """
 How to read it: "1.00 is" names the reference of a row and, in brackets, what that costs. Figures without a unit are
-multiples of it, so smaller is better. All of a row are measured in one run, in small batches in turn: in one process
-where that is possible, otherwise in processes that are asked in turn. A figure is the median of the rounds' ratios.
-Times are processor time. ✗ marks what is not where it is to be, ? what this run cannot tell: the 90 % interval of the
-figure, in brackets, holds the limit. set_logs and its floor are run in turn, in that side's process. Where a process
-has just been waiting, its first set_logs takes about twice as long as those that follow. What the bridge adds to
-`import torch` is taken from where PyTorch looks for entry points to the end: before that, both imports are the same.
+multiples of it, so smaller is better; where the reference is no time, the cells say what they hold. "reach" is what
+complog is to reach: ✓ marks a figure that does, ✗ one that does not, ? what this run cannot tell, since the 90 %
+interval of the figure, in brackets, holds the limit. All of a row are measured in one run, in small batches in turn: in
+one process where that is possible, otherwise in processes that are asked in turn. Times are processor time. A figure is
+the median of the rounds' ratios, with three exceptions: what the bridge adds to `import torch` is the difference of two
+medians, taken from where PyTorch looks for entry points to the end, since before that both imports are the same; so is
+what records add to a compilation; and set_logs and its reference are run in turn in the process of that side, where the
+median is one of calls. Where a process has just been waiting, its first set_logs takes about twice as long as those
+that follow. Artifact loggers are compared with a process that has few, on each side with its own.
 """
 CHART_TEXT: Final = """
 ## The cost of set_logs by the number of names
@@ -57,7 +61,12 @@ CHART_TEXT: Final = """
 def main() -> None:
     """Run all benchmarks, one after the other, and write the page; arguments name those whose sections to renew."""
     chosen = sys.argv[1:] or list(GROUPS.values())
-    kept = dict(_split(PAGE.read_text(encoding="utf-8"))) if sys.argv[1:] else {}
+    if unknown := set(chosen) - set(GROUPS.values()):
+        sys.exit(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(GROUPS.values())}")
+    page = PAGE.read_text(encoding="utf-8") if sys.argv[1:] else describe_machine()
+    if describe_machine() not in page:
+        sys.exit(f"{PAGE.name} was measured elsewhere, or with other versions: renew it as a whole")
+    kept = dict(_split(page))
     begun = time.monotonic()
     sections, costs = [], {}
     for heading, name in GROUPS.items():

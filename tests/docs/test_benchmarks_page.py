@@ -6,7 +6,7 @@ import doctest
 import re
 
 import pytest
-from benchmarks import measuring
+from benchmarks import measuring, report
 from tests.docs.documents import read
 from tests.docs.sandbox import ROOT
 
@@ -30,6 +30,23 @@ def test_page_shows_every_benchmark() -> None:
     tables = find_tables()
     assert set(tables) == files
     assert all(len(table) > 1 for table in tables.values())
+
+
+def test_page_is_read_as_the_benchmarks_say() -> None:
+    assert read(PAGE).startswith(report.BEGINNING)
+    assert report.EXPLANATION in read(PAGE)
+
+
+def test_a_part_is_renewed_only_where_the_rest_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = read(PAGE)
+    monkeypatch.setattr("sys.argv", ["report.py", "lnes"])
+    with pytest.raises(SystemExit, match=r"no benchmark is called lnes; there are disabled_calls, lines, "):
+        report.main()
+    monkeypatch.setattr("sys.argv", ["report.py", "lines"])
+    monkeypatch.setattr(report, "describe_machine", lambda: "Measured on: a wax tablet\n")
+    with pytest.raises(SystemExit, match="measured elsewhere"):
+        report.main()
+    assert read(PAGE) == before
 
 
 def test_figures_to_reach_have_a_mark_and_others_have_none() -> None:
