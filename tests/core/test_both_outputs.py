@@ -188,3 +188,43 @@ def test_threads_with_short_and_long_lines_tear_none(both: Both, tmp_path: Path,
     os.close(reading)
     for text in (read(tmp_path), b"".join(received).decode()):
         assert sorted(text.splitlines()) == sorted(lines * 60)
+
+
+def test_stream_that_is_gone_costs_its_copy(both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(tmp_path / "shown", "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        both.write("one")
+        monkeypatch.delattr(sys, "stderr")
+        both.write("two")
+    assert read(tmp_path) == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("flush", [None, lambda: 1 / 0, [].pop])
+def test_stream_that_cannot_be_flushed_costs_its_copy(
+    both: Both, flush: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(tmp_path / "shown", "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        both.write("one")
+        stream.flush = flush  # type: ignore[method-assign]  # as a program may
+        both.write("two")
+        del stream.flush  # type: ignore[method-assign]  # the file's own one again
+    assert read(tmp_path) == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("which", ["console", "file"])
+def test_line_after_half_a_line_begins_anew(
+    both: Both, which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(tmp_path / "shown", "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        both.write("one")
+        if which == "console":
+            both.console._torn = both.console.is_careful = True
+        else:
+            both.file._torn, both.file._is_usual = True, False
+        both.write("two")
+        both.write("three")
+    usual, torn = "one\ntwo\nthree\n", "one\n\ntwo\nthree\n"
+    shown = (tmp_path / "shown").read_text("utf-8")
+    assert (shown, read(tmp_path)) == ((torn, usual) if which == "console" else (usual, torn))

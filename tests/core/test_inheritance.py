@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -94,6 +95,27 @@ def test_nothing_is_handed_down_unless_asked(system: LogSystem) -> None:
     system.set_logs(tiler="DEBUG", inherit=True)
     system.set_logs(loops="DEBUG")
     assert VARIABLE not in os.environ
+
+
+def test_later_call_takes_back_what_another_thread_hands_down_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.delenv(VARIABLE)
+    others = [lambda: made.set_logs(tiler="DEBUG", inherit=True)]
+
+    @hookimpl
+    def complog_filters() -> list[object]:
+        while others:
+            thread = Thread(target=others.pop())
+            thread.start()
+            thread.join()
+        return []
+
+    made = make_system(complog_filters=complog_filters)
+    try:
+        made.set_logs(tiler="ERROR")
+        assert VARIABLE not in os.environ
+    finally:
+        made.close()
 
 
 def test_block_hands_down_for_its_length(system: LogSystem) -> None:

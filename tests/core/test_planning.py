@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import logging
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +14,12 @@ from hypothesis import strategies as st
 from tests.support.systems import make_plugin
 
 from complog_core import Artifact, Component, LogSystem
+from complog_core.apply import Applier
+from complog_core.assembly import Assembly
+from complog_core.configuration import Configuration
+from complog_core.drift import Drift
 from complog_core.planning import Planner
+from complog_core.resolve import Plan, Target
 
 LEVELS = st.sampled_from([logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR])
 PLACES = [
@@ -66,27 +73,115 @@ def take(system: LogSystem, top: str, step: tuple[Any, ...], number: int) -> Non
         system.register_log(f"more{number}", f"{top}{step[1]}")
 
 
+def plan_afresh(system: LogSystem) -> Mapping[str, Target]:
+    """Return the targets that a planner finds which never made a plan before."""
+    planner, assembly, configuration = system.planner, system._assembly, system._configuration
+    assert assembly is not None
+    assert configuration is not None
+    fresh = Planner(planner._own_levels, planner._foreign)
+    fresh._below = dict(planner._below)
+    for logger, known in planner._artifact_loggers.items():
+        for module, artifact in known.uses:
+            fresh.note(logger, module, artifact)
+    return fresh.plan(assembly, configuration).targets
+
+
+def watch(system: LogSystem) -> None:
+    """Let each plan be looked at: what it says of the one before has to be so."""
+    make = system.planner.plan
+
+    def plan(assembly: Assembly, configuration: Configuration) -> Plan:
+        made = make(assembly, configuration)
+        if made.base is not None:
+            assert made.base.keys() <= made.targets.keys()
+            different = {name for name, target in made.targets.items() if made.base.get(name) != target}
+            assert different <= set(made.touched)
+        return made
+
+    system.planner.plan = plan  # type: ignore[method-assign]  # of this one system
+
+
 @settings(deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=12))
 def test_plan_is_what_it_would_be_without_the_plans_before(steps: list[tuple[Any, ...]]) -> None:
     top = f"planned{next(_tops)}"
     system = make_system(top)
+    watch(system)
     try:
         system.set_logs()
-        got = []
         for number, step in enumerate(steps):
             take(system, top, step, number)
-            if step[0] == "get":
-                got.append((f"{top}{step[1]}", step[2]))
             assembly, configuration = system._assembly, system._configuration
             assert assembly is not None
             assert configuration is not None
-            planner = system.planner
-            fresh = Planner(planner._own_levels, planner._foreign)
-            fresh._below = dict(planner._below)
-            for module, artifact in dict.fromkeys(got):
-                fresh.note(f"{module}.__{artifact}", module, artifact)
-            assert planner.plan(assembly, configuration).targets == fresh.plan(assembly, configuration).targets
+            assert system.planner.plan(assembly, configuration).targets == plan_afresh(system)
+    finally:
+        system.close()
+
+
+def test_artifact_that_is_known_after_all_is_no_more_silent() -> None:
+    artifacts = [Artifact("tiles")]
+    plugin = make_plugin(
+        components=[Component("lib", ["known_late"])], artifacts=artifacts, awaits_names=lambda: "them"
+    )
+    system = LogSystem("KNOWNLATE", plugins=[plugin])
+    try:
+        system.set_logs(lib=30)
+        system.getArtifactLogger("known_late.m", "nobody/tiles")
+        system.set_logs(lib=10)
+        logger = system.getArtifactLogger("known_late.m", "tiles")
+        for level in (40, 20):
+            system.set_logs(lib=level)
+            assert (logger.level, logger.propagate, logger.handlers) == (logging.NOTSET, True, [])
+    finally:
+        system.close()
+
+
+@pytest.mark.parametrize("where", [Planner._plan_changed, Planner.plan, Applier.apply, Applier._bring, Drift.relevel])
+@pytest.mark.parametrize("late", [False, True])
+def test_interrupt_at_any_line_is_made_up_for(where: Any, late: bool) -> None:
+    """By the same call again; by a registration, at least where nothing was written yet."""
+    top = f"planned{next(_tops)}"
+    system = make_system(top)
+    lines = 0
+
+    def interrupt(frame: Any, event: str, argument: object) -> Any:
+        if frame.f_code is not where.__code__:
+            return interrupt if event == "call" else None
+
+        def follow(frame: Any, event: str, argument: object) -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+            return follow
+
+        return follow
+
+    try:
+        system.getArtifactLogger(f"{top}.tiler", "loops")
+        while True:
+            for level in (30, 40):
+                system.set_logs(lib=level, fuser=level, tiles=False)
+            left = lines
+            sys.settrace(interrupt)
+            try:
+                system.set_logs(lib=10, fuser=20, tiles=True, loops=True)
+            except KeyboardInterrupt:
+                pass
+            finally:
+                sys.settrace(None)
+            if late:
+                system.register_log(f"more{lines}", f"{top}.more{lines}")
+            else:
+                system.set_logs(lib=10, fuser=20, tiles=True, loops=True)
+            for name, target in plan_afresh(system).items():
+                logger = logging.getLogger(name)
+                assert (logger.level, logger.propagate) == (target.level, not target.carries), (lines, name)
+            if left >= 0:
+                break
+            lines += 1
+        assert lines > 2
     finally:
         system.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -72,6 +73,13 @@ def test_answer_is_that_of_a_system_that_was_never_asked(calls: list[dict[str, A
             assert (mine.levels, mine.artifacts) == (its.levels, its.artifacts)
 
 
+@pytest.mark.parametrize("settings", [5, True, 1.5, b"tiler", ["tiler"]])
+def test_settings_that_are_no_text_are_refused_beside_words(system: LogSystem, settings: Any) -> None:
+    for arguments in ({}, {"tiler": "DEBUG"}):
+        with pytest.raises(SettingsError, match="not a str"):
+            system.set_logs(settings, **arguments)
+
+
 def test_number_that_equals_a_truth_value_is_none(system: LogSystem) -> None:
     system.set_logs(tiles=True)
     with pytest.raises(SettingsError, match="takes True or False"):
@@ -81,11 +89,38 @@ def test_number_that_equals_a_truth_value_is_none(system: LogSystem) -> None:
 def test_level_that_the_program_gives_another_number_is_that(system: LogSystem, top: str, loud: str) -> None:
     for number in (15, 35):
         logging.addLevelName(number, loud)
-        for arguments in ({"tiler": loud}, {"tiler": loud.lower()}):
+        for arguments in ({"tiler": loud}, {"tiler": loud.lower()}, {"tiler": f" {loud} "}):
             system.set_logs(**arguments)
             assert system.current_state().levels[f"{top}.tiler"] == number
         system.set_logs(f"tiler:{loud}")
         assert system.current_state().levels[f"{top}.tiler"] == number
+
+
+@pytest.mark.parametrize("value", [15, "15", " 15 ", "LOUD"])
+def test_level_that_the_program_takes_away_is_none_any_more(system: LogSystem, value: object, loud: str) -> None:
+    logging.addLevelName(15, loud)
+    for _ in range(2):
+        system.set_logs(tiler=value)
+    del logging._levelToName[15], logging._nameToLevel[loud]
+    with pytest.raises(SettingsError, match="is not a level"):
+        system.set_logs(tiler=value)
+
+
+def count_assemblies() -> int:
+    gc.collect()
+    return sum(isinstance(it, Assembly) for it in gc.get_objects())
+
+
+def test_what_was_registered_before_is_not_kept(system: LogSystem, top: str) -> None:
+    system.set_logs(tiler="DEBUG")
+    before = count_assemblies()
+    for number in range(20):
+        system.register_log(f"late{number}", f"{top}.late{number}")
+        system.set_logs(tiler="DEBUG")
+        system.set_logs(tiler="INFO")
+    assert count_assemblies() <= before + 1
+    system.close()
+    assert count_assemblies() < before
 
 
 def test_name_that_is_registered_again_means_the_new_loggers(system: LogSystem, top: str) -> None:

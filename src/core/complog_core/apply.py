@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
@@ -35,8 +36,9 @@ class Applier:
         self._loggers: dict[str, _Known] = {}
         self._targets: dict[str, Target] = {}
         self._applied: Mapping[str, Target] | None = None
+        """The targets of the plan that was applied last: the next one says what differs from them."""
         self._drift: Drift | None = None
-        """The plan that they are from, and what has changed since; None where a change of loggers was interrupted."""
+        """How the loggers were left then; None where a change of them was interrupted."""
 
     @property
     def targets(self) -> Mapping[str, Target]:
@@ -72,9 +74,10 @@ class Applier:
         """
         targets = plan.targets
         levels: list[tuple[logging.Logger, int]] = []
+        relevelled: list[str] = []
         before = self._targets
         drift, self._drift = self._drift, None
-        follows, self._applied = plan.base is not None and plan.base is self._applied, None
+        follows, self._applied = drift is not None and plan.base is not None and plan.base is self._applied, None
         if only_new:
             changed = [name for name, target in targets.items() if before.get(name) != target]
         elif drift is None:
@@ -89,7 +92,7 @@ class Applier:
                 if target.carries == known.carries and target.threshold == known.threshold:
                     # most changes are of levels only
                     levels.append((drift.relevel(name, target.level), target.level))
-                    before[name] = target
+                    relevelled.append(name)
                 else:
                     changed.append(name)
         gone = () if follows else before.keys() - targets.keys()
@@ -98,11 +101,14 @@ class Applier:
                 levels += self._bring_all(changed, targets)
                 for name in gone:
                     levels += self._restore(name)
+        left = _write_levels(levels)
+        # only now, so that what an interrupt has left undone is still to be done
         if follows:
-            before.update([(name, targets[name]) for name in changed])
+            before.update([(name, targets[name]) for name in itertools.chain(relevelled, changed)])
         else:
             self._targets = dict(targets)
-        left = _write_levels(levels)
+            for name in gone:
+                self._loggers.pop(name, None)
         if drift is not None and not gone:
             self._note(drift, changed)
         elif not only_new:  # what is left alone may not be there
@@ -118,8 +124,8 @@ class Applier:
         drift, self._drift = self._drift, None
         with self._sink.transition():
             levels = list(self._bring(name, target))
-        self._targets[name] = target
         left = _write_levels(levels, alone=alone)
+        self._targets[name] = target
         if drift is not None:
             drift.expect(name)
         self._drift = drift
@@ -131,7 +137,7 @@ class Applier:
             logger = find(name)
             if not isinstance(logger, logging.Logger):  # removed at this very moment
                 return
-            drift.put(logger, self._targets[name], self._loggers[name].handler)
+            drift.put(name, logger, self._targets[name], self._loggers[name].handler)
         self._drift = drift
 
     def _find_changed(self, targets: Mapping[str, Target]) -> list[str]:
@@ -190,9 +196,9 @@ class Applier:
 
     def _restore(self, name: str) -> Iterable[tuple[logging.Logger, int]]:
         logger = logging.getLogger(name)
-        self._release(name, logger, self._loggers[name].propagate)
-        level = self._loggers.pop(name).level
-        return ((logger, level),) if logger.level != level else ()
+        known = self._loggers[name]
+        self._release(name, logger, known.propagate)
+        return ((logger, known.level),) if logger.level != known.level else ()
 
     def _release(self, name: str, logger: logging.Logger, propagate: bool) -> None:
         if logger.propagate != propagate:

@@ -122,9 +122,10 @@ class Assembler:
 
     def reassemble(self) -> None:
         """Build the registry again, because something was registered or adopted, and configure anew."""
-        is_first = self._assembly is None and not getattr(self._thread, "loads", False)
-        self.load()
-        if not is_first:  # the first one is built from what there is
+        if self._assembly is None and not getattr(self._thread, "loads", False):
+            self._load(self._source.load)  # which builds it from what there is by now
+        else:
+            self.load()
             self._swap(lambda current: current.plugins if current is not None else ())
         self.follow_registry(reread=False)
 

@@ -118,6 +118,12 @@ class Configurator(Assembler):
         self._repeats.note_request(key, assembly, request)
         return request
 
+    def forget(self) -> None:
+        """Forget what was worked out, and whatever of plugins' that holds."""
+        self._outlets.forget()
+        self._reader.forget()
+        self._repeats.forget()
+
     def _change(self, request: Request | None, *, reread: bool, strict: bool, late: bool) -> Change:
         for attempt in itertools.count():
             assembly = self.load()

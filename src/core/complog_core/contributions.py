@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from .faults import Fault as Fault
-from .model import Artifact, Component, Field, Keyword
+from .faults import note_fault
+from .model import Artifact, Component, Field, Keyword, PluginInfo
 from .registry import check_name
 
 _VALUES: Final = (Artifact, Component, Field, Keyword)
@@ -225,3 +226,40 @@ def _name_item(item: object) -> str:
     name = item if isinstance(item, str) else getattr(item, "name", None)
     kind = _name_type(item)
     return f"the {kind} {name!r}" if isinstance(name, str) else kind
+
+
+def _are_same(given: Sequence[Any], before: tuple[Any, ...]) -> bool:
+    # a field is made anew each time; whatever else is equal to another one need not be the same to its plugin
+    if len(given) != len(before):
+        return False
+    if not before:
+        return True
+    pairs = zip(given, before, strict=True)
+    return all(a is b or (type(a) is Field and type(b) is Field and a == b) for a, b in pairs)
+
+
+def gather(owner: PluginInfo, function: Callable[..., object], hook: str) -> tuple[Any, ...]:
+    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails."""
+    return check_reply(owner, hook, function, None)[1]
+
+
+def check_reply(
+    owner: PluginInfo, hook: str, ask: Callable[[], object], known: tuple[object, tuple[Any, ...]] | None
+) -> tuple[object, tuple[Any, ...]]:
+    """Return the tuple that the hook gives, None where it gives something else or fails, and what of it is sound.
+
+    `known` is what it gave before: most give the same each time, and checking that takes longer than they do.
+    """
+    try:
+        result = ask()
+        if known is not None:
+            raw, given = known
+            if raw is not None and result is raw:
+                return known
+            if isinstance(result, (tuple, list)) and _are_same(result, given):
+                return (result if type(result) is tuple else None, given)
+        given = tuple(read_contribution(hook, result))
+    except BaseException as error:
+        note_fault(owner, f"{hook}()", error, may_raise=True)
+        return (None, ())
+    return (result if type(result) is tuple else None, given)

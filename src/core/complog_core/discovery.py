@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -91,9 +92,12 @@ def find_candidates(group: str) -> tuple[Candidate, ...]:
 
 
 def _get_metadata() -> Any:
-    # Python's own copy answers alike, and a process that has it by now, as every one with PyTorch, has its listing of
-    # the path too: importing the other one takes three times what the scan does
-    loaded = find_loaded("importlib_metadata") or find_loaded("importlib.metadata")
+    # Python's own copy finds the same, and where it gives up at somebody's unsound metadata, each is looked at alone.
+    # A process that has it by now, as every one with PyTorch, has its listing of the path too; importing the other one
+    # takes three times what the scan does.
+    loaded = find_loaded("importlib_metadata")
+    if loaded is None and sys.version_info >= (3, 11):  # before, unsound entry points came out as if they were sound
+        loaded = find_loaded("importlib.metadata")
     if loaded is None:
         import importlib_metadata as loaded
     return loaded

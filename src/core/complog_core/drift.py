@@ -15,7 +15,7 @@ class Drift:
 
     >>> logger = logging.getLogger("mylib.tiler")
     >>> drift = Drift()
-    >>> drift.put(logger, Target(logging.NOTSET, False), None)
+    >>> drift.put("mylib.tiler", logger, Target(logging.NOTSET, False), None)
     >>> drift.find(), logger.setLevel("DEBUG"), drift.find()
     (set(), None, {'mylib.tiler'})
     """
@@ -37,24 +37,29 @@ class Drift:
         """
         self._unseen.append(name)
 
-    def put(self, logger: logging.Logger, target: Target, handler: logging.Handler | None) -> None:
-        """Note that the logger is at its target, with that handler of ours, and which others it has."""
+    def put(self, name: str, logger: logging.Logger, target: Target, handler: logging.Handler | None) -> None:
+        """Note that a logger is at its target, with that handler of ours.
+
+        `name` is what leads to it; what it says itself that it is called is for the program to change.
+        """
         level, carries, threshold = target
+        # one with others' handlers is looked at each time; to note those would keep them alive
+        handlers = [] if handler is None else [handler]
         if handler is None:
             handler = _NO_HANDLER
-        place = self._places.setdefault(logger.name, len(self._loggers))
+        place = self._places.setdefault(name, len(self._loggers))
         if place == len(self._loggers):
             self._loggers.append(logger)
             self._levels.append(level)
             self._propagates.append(not carries)
-            self._handlers.append(list(logger.handlers))
+            self._handlers.append(handlers)
             self._own.append(handler)
             self._thresholds.append(threshold if carries else logging.NOTSET)
         else:
             self._loggers[place] = logger
             self._levels[place] = level
             self._propagates[place] = not carries
-            self._handlers[place] = list(logger.handlers)
+            self._handlers[place] = handlers
             self._own[place] = handler
             self._thresholds[place] = threshold if carries else logging.NOTSET
 

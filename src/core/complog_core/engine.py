@@ -14,10 +14,10 @@ from .apply import set_levels
 from .assembly import Assembly
 from .configuration import Configuration
 from .configurator import Configurator
+from .contributions import gather
 from .environment import Texts
 from .errors import HelpRequested
 from .model import Artifact, LogState, Request, Setting
-from .outlets import gather
 from .registry import Item
 from .telling import join_problems, tell, tell_at_exit
 

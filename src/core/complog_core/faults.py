@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -13,7 +14,7 @@ from .model import PluginInfo
 STRICT: Final = "COMPLOG_STRICT_PLUGINS"
 
 _causes: Final[dict[str, tuple[str, str]]] = {}
-_owners: Final[dict[str, dict[int, PluginInfo]]] = {}
+_owners: Final[weakref.WeakKeyDictionary[object, dict[int, PluginInfo]]] = weakref.WeakKeyDictionary()
 
 
 class Fault(Exception):
@@ -52,7 +53,7 @@ def note_fault(owner: PluginInfo | str, what: str, error: BaseException, *, may_
 
 def note_fault_of(thing: object, what: str, error: BaseException) -> None:
     """Do the same for a filter, field, handler or formatter that some plugin contributed."""
-    for known in _owners.values():
+    for known in list(_owners.values()):
         owner = known.get(id(thing))
         if owner is not None:
             note_fault(owner, what, error)
@@ -62,9 +63,9 @@ def note_fault_of(thing: object, what: str, error: BaseException) -> None:
     report.warn_once(("fault", what, type(error)), f"{what} {describe(error)}")
 
 
-def remember_owners(prefix: str, contributed: Iterable[tuple[object, PluginInfo]]) -> None:
-    """Remember whose each thing is that the system `prefix` uses now, instead of those that it used before."""
-    _owners[prefix] = {id(thing): owner for thing, owner in contributed}
+def remember_owners(user: object, contributed: Iterable[tuple[object, PluginInfo]]) -> None:
+    """Remember whose each thing is that `user` uses now, instead of those that it used before."""
+    _owners[user] = {id(thing): owner for thing, owner in contributed}
 
 
 def find_fault(owner: PluginInfo) -> tuple[str, str] | None:

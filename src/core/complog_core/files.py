@@ -105,7 +105,7 @@ class FileOutput:
 
         Both in one place, since that saves about a fiftieth of such a line.
         """
-        stream: Any = sys.stderr
+        stream: Any = getattr(sys, "stderr", None)
         known, encoding, descriptor = console.direct
         if stream is not known or len(text) >= SURELY_WHOLE or not text.isascii():
             console.write(text, None, turn)
@@ -126,8 +126,8 @@ class FileOutput:
                         written = os.write(number, line)
                         if written == shown:
                             return
-        except (OSError, ValueError, RuntimeError):
-            pass  # it is tried again, and told then
+        except Exception:  # somebody's stream; each is tried again by itself, and what is wrong told then
+            pass
         finally:
             turn.writing = before
         if shown == len(line):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .assembly import Assembly
-from .contributions import read_contribution
+from .contributions import check_reply
 from .describing import make_describer
 from .errors import SettingsError
 from .faults import note_fault, note_fault_of, remember_owners
@@ -59,6 +59,21 @@ class _Settled:
         self.outputs = outputs
 
 
+class _Reply:
+    """What an implementation of a hook gave, or raised, just now: no hook is asked twice for one change."""
+
+    __slots__ = ("_error", "_value")
+
+    def __init__(self, value: object, error: BaseException | None = None) -> None:
+        self._value = value
+        self._error = error
+
+    def __call__(self) -> object:
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
 class _Usual(NamedTuple):
     """A pipeline, and what it came from: outputs, and the hooks' implementations with what each of them gave."""
 
@@ -67,17 +82,21 @@ class _Usual(NamedTuple):
     calls: Calls
     pipeline: Pipeline
 
-    def holds(self) -> bool:
-        """Return whether every hook gives what it gave, the same tuple each time."""
+    def ask_again(self) -> list[_Reply]:
+        """Return nothing if every hook gives what it gave, the same tuple; else the replies up to one that does not."""
+        alike = 0
         try:
             for ask, given in self.calls:
-                if ask() is not given:
-                    return False
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # it is asked again, and told then
-            return False
-        return True
+                value = ask()
+                if value is not given:
+                    last = _Reply(value)
+                    break
+                alike += 1
+            else:
+                return []
+        except BaseException as error:  # told where the reply is looked at
+            last = _Reply(None, error)
+        return [*[_Reply(given) for _, given in self.calls[:alike]], last]
 
 
 class Outlets:
@@ -96,6 +115,7 @@ class Outlets:
         self._describer: tuple[Registry, tuple[Field, ...], RecordDescriber] | None = None
         self._last: _Usual | None = None
         self._usual: _Usual | None = None
+        remember_owners(self, ())
 
     def build(self, assembly: Assembly, state: LogState, current: Pipeline) -> Built:
         """Return the new pipeline and state; a format or a file that cannot be had is a problem and left out."""
@@ -106,24 +126,27 @@ class Outlets:
                 except BaseException as error:
                     note_fault(owner, f"the keyword {keyword.name}", error, may_raise=True)
         known = self._usual
-        if known is not None and known.assembly is assembly and known.outputs is state.outputs and known.holds():
-            return Built(known.pipeline, state)
+        replies: list[_Reply] = []
+        if known is not None and known.assembly is assembly and known.outputs is state.outputs:
+            replies = known.ask_again()
+            if not replies:
+                return Built(known.pipeline, state)
         calls: Calls = []
-        given_fields = self._ask(assembly, "complog_record_fields", calls)
+        given_fields = self._ask(assembly, "complog_record_fields", calls, replies)
         fields = _first_of_each_name(given_fields)
-        filters = self._ask(assembly, "complog_filters", calls)
+        filters = self._ask(assembly, "complog_filters", calls, replies)
         settled = self._settle(assembly, fields, state.outputs, current)
         outputs, formatter, file = settled.outputs, settled.formatter, settled.file
         handlers: Given = []
         if "complog_handlers" in assembly.hooks:
             describer = self._describe(assembly.registry, fields)
-            handlers = self._ask(assembly, "complog_handlers", calls, outputs=outputs, describer=describer)
-        painters = self._ask(assembly, "complog_console_painters", calls, outputs=outputs)
+            handlers = self._ask(assembly, "complog_handlers", calls, replies, outputs=outputs, describer=describer)
+        painters = self._ask(assembly, "complog_console_painters", calls, replies, outputs=outputs)
         asked = [*given_fields, *filters, *handlers, *painters]
         owners = [(thing, owner) for owner, given in asked for thing in given]
         if settled.owner is not None:
             owners.append((getattr(formatter, "inner", formatter), settled.owner))
-        remember_owners(self._prefix, owners)
+        remember_owners(self, owners)
         assert formatter is not None
         pipeline = Pipeline(
             _join(filters), formatter, outputs.stderr, file, _join(handlers), outputs.propagate, _join(painters)
@@ -208,15 +231,18 @@ class Outlets:
             self._describer = known
         return known[2]
 
-    def _ask(self, assembly: Assembly, hook: str, calls: Calls, **arguments: Any) -> Given:
+    def _ask(self, assembly: Assembly, hook: str, calls: Calls, replies: list[_Reply], **arguments: Any) -> Given:
         hooks = assembly.hooks.get(hook)
         if hooks is None:
             return []
         answers = []
         for owner, function in hooks:
-            answers.append((owner, gather(owner, function, hook, self._checked, **arguments)))
-            raw, _ = self._checked.get((hook, function), (None, ()))
-            calls.append((partial(function, **arguments) if arguments else function, raw))
+            ask = partial(function, **arguments) if arguments else function
+            known = self._checked.get((hook, function))
+            raw, given = found = check_reply(owner, hook, replies.pop(0) if replies else ask, known)
+            self._checked[hook, function] = found
+            answers.append((owner, given))
+            calls.append((ask, raw))
         return answers
 
     def _note(self, made: _Usual) -> None:
@@ -241,43 +267,3 @@ def _first_of_each_name(given: Given) -> tuple[Field, ...]:
         for field in fields:
             named.setdefault(field[0], field)
     return tuple(named.values())
-
-
-def _are_same(given: Sequence[Any], before: tuple[Any, ...]) -> bool:
-    # a field is made anew each time; whatever else is equal to another one need not be the same to its plugin
-    if len(given) != len(before):
-        return False
-    if not before:
-        return True
-    pairs = zip(given, before, strict=True)
-    return all(a is b or (type(a) is Field and type(b) is Field and a == b) for a, b in pairs)
-
-
-def gather(
-    owner: PluginInfo,
-    function: Callable[..., object],
-    hook: str,
-    known: Checked | None = None,
-    **arguments: Any,
-) -> tuple[Any, ...]:
-    """Return what one plugin's hook gives, checked; nothing, and one warning, where it fails.
-
-    `known` is what functions gave before: most give the same each time, and checking that takes longer than they do.
-    """
-    try:
-        result = function(**arguments)
-        before = None if known is None else known.get((hook, function))
-        if known is not None and before is not None:
-            raw, given = before
-            if raw is not None and result is raw:
-                return given
-            if isinstance(result, (tuple, list)) and _are_same(result, given):
-                known[hook, function] = (result if type(result) is tuple else None, given)
-                return given
-        given = tuple(read_contribution(hook, result))
-    except BaseException as error:
-        note_fault(owner, f"{hook}()", error, may_raise=True)
-        return ()
-    if known is not None:
-        known[hook, function] = (result if type(result) is tuple else None, given)
-    return given

@@ -28,8 +28,8 @@ class _ArtifactLogger:
 
     __slots__ = ("entries", "registry", "uses")
 
-    def __init__(self) -> None:
-        self.uses: tuple[tuple[str, str], ...] = ()
+    def __init__(self, module: str, artifact: str) -> None:
+        self.uses: tuple[tuple[str, str], ...] = ((module, artifact),)
         self.entries: tuple[Entry, ...] = ()
         self.registry: Registry | None = None
 
@@ -69,13 +69,15 @@ class Planner:
 
         Who asks for two owners' artifacts of one name gets one logger, which is on if either is.
         """
-        if self._last is not None:
-            self._last.unplanned.append(logger)
         known = self._artifact_loggers.get(logger)
         if known is None:
-            known = self._artifact_loggers[logger] = _ArtifactLogger()
-        known.registry = None
-        known.uses = (*known.uses, (module, artifact))
+            if self._last is not None:
+                self._last.unplanned.append(logger)
+            self._artifact_loggers[logger] = _ArtifactLogger(module, artifact)
+        else:
+            self._last = None  # it may be silent there, and not be so any more
+            known.registry = None
+            known.uses = (*known.uses, (module, artifact))
 
     def awaits(self, artifact: str) -> bool:
         """Return whether a logger was handed out for that artifact."""
@@ -97,21 +99,25 @@ class Planner:
         # what is special about a logger cannot be seen any more while it is set
         self._below = self._plan_below(resolution.modules, targets) if resolution.modules else {}
         targets.update(self._below)
+        last: LastPlan | None = None
         if resolution.modules:
+            self._last = None
             # any logger at all may have a target then
             artifacts: Mapping[str, Target] = {
                 each: self.plan_one(assembly, configuration, each, targets) for each in self._artifact_loggers
             }
-            self._last = None
         else:
-            artifacts = self._plan_changed(assembly, configuration, targets)
+            last = self._take_last()
+            artifacts = self._plan_changed(last, assembly, configuration, targets)
         targets.update(artifacts)
         if self.left_alone:
+            self._last = last
             return Plan({name: target for name, target in targets.items() if not self.leaves_alone(name)})
-        if self._last is None:
+        if last is None:
             return Plan(targets)
-        base, self._last.all = self._last.all, targets
-        return Plan(targets, base, self._last.touched)
+        base, last.all = last.all, targets
+        self._last = last  # whole again, and what the next one follows
+        return Plan(targets, base, last.touched)
 
     def plan_new(self, logger: str, assembly: Assembly, configuration: Configuration) -> Target:
         """Return the target of a logger that was registered just now, and that no setting can have meant."""
@@ -135,18 +141,21 @@ class Planner:
             self.rendered[logger] = entries[0].item
         return plan_artifact(module, entries, configuration.resolution.artifacts, targets, self._own_level)
 
+    def _take_last(self) -> LastPlan:
+        """Return the last plan, which is nobody's until the next one is whole; one of nothing where that was not."""
+        last, self._last = self._last, None
+        return LastPlan(self._artifact_loggers) if last is None else last
+
     def _plan_changed(
-        self, assembly: Assembly, configuration: Configuration, targets: Mapping[str, Target]
+        self, last: LastPlan, assembly: Assembly, configuration: Configuration, targets: Mapping[str, Target]
     ) -> Mapping[str, Target]:
         """Return the targets of the artifact loggers, of which most are what they were in the last plan.
 
         They change with what is decided about their artifacts, and those of silent ones with the levels above them.
         """
-        last, self._last = self._last, None
-        if last is None:  # there was none, or it was interrupted
-            last = LastPlan(self._artifact_loggers)
         registry = assembly.registry
-        replanned, last.unplanned = set(last.unplanned), []
+        # one is not known where handing it out was interrupted
+        replanned, last.unplanned = self._artifact_loggers.keys() & last.unplanned, []
         for logger in replanned:
             last.add(logger, self._artifact_loggers[logger].uses[0][0], self._find_entries(logger, registry), registry)
         if last.is_mixed:
@@ -169,7 +178,6 @@ class Planner:
         for logger in replanned:
             last.targets[logger] = self.plan_one(assembly, configuration, logger, targets)
         last.touched = {*replanned, *relevelled, *last.set_anew}
-        self._last = last
         return last.targets
 
     def _find_entries(self, logger: str, registry: Registry) -> tuple[Entry, ...]:

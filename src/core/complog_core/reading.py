@@ -38,10 +38,15 @@ class Reader:
         self._prefix = prefix
         self._last: tuple[Assembly, str, str, Glance, tuple[object, ...], Reading] | None = None
 
+    def forget(self) -> None:
+        """Let the next call read them in any case."""
+        self._last = None
+
     def read(self, environ: Mapping[str, str], assembly: Assembly, logs: str, out: str) -> Reading:
         """Return what `environ` says; `logs` and `out` name the variables of the settings and of the file."""
-        if self._last is not None:
-            known, known_logs, known_out, glance, seen, reading = self._last
+        last = self._last  # another thread may forget it
+        if last is not None:
+            known, known_logs, known_out, glance, seen, reading = last
             if known is assembly and known_logs == logs and known_out == out and glance(environ) == seen:
                 return reading
         noting = _Noting(environ)

@@ -23,12 +23,17 @@ class Repeats:
     """Remembers requests by the arguments they were made of, and configurations by their requests.
 
     Only what follows from the registered names alone is remembered: not what modules exist, nor what plugins' code says
-    of a value. Another assembly, as after a registration, begins anew.
+    of a value. Another assembly, as after a registration, begins anew, and so do variables that have changed.
     """
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Remember nothing."""
         self._requests: tuple[Assembly | None, dict[Key, Request]] = (None, {})
-        self._configurations: dict[int, tuple[Request, Assembly, Reading, Configuration]] = {}
+        self._configurations: tuple[Assembly | None, Reading | None, dict[int, tuple[Request, Configuration]]]
+        self._configurations = (None, None, {})
 
     def find_request(self, key: Key | None, assembly: Assembly) -> Request | None:
         """Return the request that was made of such arguments."""
@@ -52,10 +57,11 @@ class Repeats:
 
     def find_configuration(self, assembly: Assembly, reading: Reading, request: Request) -> Configuration | None:
         """Return the configuration that came from all of these."""
-        found = self._configurations.get(id(request))
-        if found is None or found[0] is not request or found[1] is not assembly or found[2] is not reading:
+        known_for, known_reading, configurations = self._configurations
+        if known_for is not assembly or known_reading is not reading:
             return None
-        return found[3]
+        found = configurations.get(id(request))
+        return found[1] if found is not None and found[0] is request else None
 
     def note_configuration(
         self, assembly: Assembly, reading: Reading, request: Request, configuration: Configuration
@@ -64,9 +70,11 @@ class Repeats:
         resolution = configuration.resolution
         if not request.made or reading.texts or configuration.problems or resolution.modules or resolution.pending:
             return
-        if len(self._configurations) >= _MOST:
-            self._configurations = {}
-        self._configurations[id(request)] = (request, assembly, reading, configuration)
+        known_for, known_reading, configurations = self._configurations
+        if known_for is not assembly or known_reading is not reading or len(configurations) >= _MOST:
+            configurations = {}
+            self._configurations = (assembly, reading, configurations)
+        configurations[id(request)] = (request, configuration)
 
 
 def make_key(arguments: Arguments) -> Key | None:
@@ -81,13 +89,18 @@ def make_key(arguments: Arguments) -> Key | None:
     kinds = tuple(map(type, values))
     if modules is not None or not _PLAIN.issuperset(kinds):
         return None
-    if str not in kinds:
-        return (tuple(names), values, kinds)
-    if settings is not None and ":" in settings:
+    if settings is not None and (type(settings) is not str or ":" in settings):
         return None
-    # which levels there are is for the program to say, at any time
-    words = [value for value in values[1:] if type(value) is str]
-    meant = [logging.getLevelName(spelling) for word in words for spelling in (word, word.upper())]
+    # which levels there are, and what they are called, is for the program to say, at any time
+    meant: list[object] = []
+    for value in values[1:]:
+        if type(value) is str:
+            word = value.strip()
+            if word.isdigit():
+                return None
+            meant += [logging.getLevelName(word), logging.getLevelName(word.upper())]
+        elif type(value) is int:
+            meant.append(logging.getLevelName(value))
     return (tuple(names), values, kinds, *meant)
 
 

@@ -13,13 +13,12 @@ from .apply import set_levels
 from .assembler import release_modules
 from .assembly import Assembly
 from .configurator import forget_active
-from .contributions import check_artifact, check_component
+from .contributions import check_artifact, check_component, gather
 from .engine import Engine
 from .environment import Texts, hand_down, name_inherited
 from .errors import SettingsError
 from .loading import Plugin
 from .model import Artifact, Component, Keyword, LogState, PluginInfo, Request
-from .outlets import gather
 from .registry import Item, Registry
 from .resolve import Plan
 from .sources import with_news
@@ -127,7 +126,7 @@ class LogSystem(Engine):
             self._tell_ignored(reading.texts)
             return False
         self.reconfigure(request, reread=True)
-        if packed is not None or reading.inherited is not None:
+        if packed is not None or name_inherited(self.prefix) in os.environ:
             hand_down(os.environ, self.prefix, packed)
         self._handed_down = packed
         return True
@@ -293,7 +292,7 @@ class LogSystem(Engine):
             forget_active(self)
         set_levels(overridden)
         self._outlets.retire(old, self._idle)
-        self._outlets.forget()
+        self.forget()
         self.trace.close()
         self.trace.listeners = ()
         ownership.release(self)
