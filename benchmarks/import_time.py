@@ -33,14 +33,16 @@ REFERENCE = "floor: import logging + pluggy + importlib_metadata + one scan of a
 TIMED = "import time; begun = time.process_time()\n{}\nprint(time.process_time() - begun)"
 TORCH = """
 import importlib.metadata
+found = 0
 scan = importlib.metadata.entry_points
 def entry_points(**query):
     global found
-    if query == {"group": "torch.backends"}:
+    if query == {"group": "torch.backends"} and not found:
         found = time.process_time()
     return scan(**query)
 importlib.metadata.entry_points = entry_points
 import torch
+assert found, "PyTorch has looked for no entry points"
 print(time.process_time() - found)"""
 """Until PyTorch looks for its entry points, it does the same with and without the bridge; printed is what follows."""
 
@@ -85,15 +87,17 @@ def _measure_torch(directory: Path) -> Row:
     times = _run_in_turn(programs, {"stock": stock, "complog": bridged}, TORCH_ROUNDS)
     check = "import torch, complog_torch; assert complog_torch.is_active()"
     _run(check, bridged, {})
-    cost = statistics.median(whole for _, whole in times["stock"])
+
+    def cost(chosen: Sequence[int]) -> float:
+        return statistics.median(times["stock"][turn][1] for turn in chosen)
 
     def value(chosen: Sequence[int]) -> float:
         ours, theirs = (statistics.median(times[side][turn][0] for turn in chosen) for side in ("complog", "stock"))
-        return 1 + (ours - theirs) / cost
+        return 1 + (ours - theirs) / cost(chosen)
 
     text, reached = judge(value, TORCH_ROUNDS, 1.03)
     workload = "`import torch` with the bridge and 4 families, TORCH_LOGS unset"
-    return Row(workload, f"stock import torch ({cost:.1f} s)", "1.00", text, "<= 1.03", reached)
+    return Row(workload, f"stock import torch ({cost(range(TORCH_ROUNDS)):.1f} s)", "1.00", text, "<= 1.03", reached)
 
 
 def install_own(folder: Path) -> None:
