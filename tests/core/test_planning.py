@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +13,8 @@ from hypothesis import strategies as st
 from tests.support.systems import make_plugin
 
 from complog_core import Artifact, Component, LogSystem
-from complog_core.apply import Applier
 from complog_core.assembly import Assembly
 from complog_core.configuration import Configuration
-from complog_core.drift import Drift
 from complog_core.planning import Planner
 from complog_core.resolve import Plan, Target
 
@@ -133,55 +130,6 @@ def test_artifact_that_is_known_after_all_is_no_more_silent() -> None:
         for level in (40, 20):
             system.set_logs(lib=level)
             assert (logger.level, logger.propagate, logger.handlers) == (logging.NOTSET, True, [])
-    finally:
-        system.close()
-
-
-@pytest.mark.parametrize("where", [Planner._plan_changed, Planner.plan, Applier.apply, Applier._bring, Drift.relevel])
-@pytest.mark.parametrize("late", [False, True])
-def test_interrupt_at_any_line_is_made_up_for(where: Any, late: bool) -> None:
-    """By the same call again; by a registration, at least where nothing was written yet."""
-    top = f"planned{next(_tops)}"
-    system = make_system(top)
-    lines = 0
-
-    def interrupt(frame: Any, event: str, argument: object) -> Any:
-        if frame.f_code is not where.__code__:
-            return interrupt if event == "call" else None
-
-        def follow(frame: Any, event: str, argument: object) -> Any:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise KeyboardInterrupt
-            return follow
-
-        return follow
-
-    try:
-        system.getArtifactLogger(f"{top}.tiler", "loops")
-        while True:
-            for level in (30, 40):
-                system.set_logs(lib=level, fuser=level, tiles=False)
-            left = lines
-            sys.settrace(interrupt)
-            try:
-                system.set_logs(lib=10, fuser=20, tiles=True, loops=True)
-            except KeyboardInterrupt:
-                pass
-            finally:
-                sys.settrace(None)
-            if late:
-                system.register_log(f"more{lines}", f"{top}.more{lines}")
-            else:
-                system.set_logs(lib=10, fuser=20, tiles=True, loops=True)
-            for name, target in plan_afresh(system).items():
-                logger = logging.getLogger(name)
-                assert (logger.level, logger.propagate) == (target.level, not target.carries), (lines, name)
-            if left >= 0:
-                break
-            lines += 1
-        assert lines > 2
     finally:
         system.close()
 

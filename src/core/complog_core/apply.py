@@ -95,7 +95,8 @@ class Applier:
                     relevelled.append(name)
                 else:
                     changed.append(name)
-        gone = () if follows else before.keys() - targets.keys()
+        # an interrupted change may have touched what has no target
+        gone = () if follows else self._loggers.keys() - targets.keys()
         if changed or gone:
             with self._sink.transition():
                 levels += self._bring_all(changed, targets)
@@ -150,7 +151,7 @@ class Applier:
                 logger, handler, _, _ = known
                 if carries and handler is not None:
                     there = logger.level == level and handler.level == threshold and not logger.propagate
-                    if there and handler in logger.handlers and find(name) is logger:
+                    if there and handler in logger.handlers and not handler.retired and find(name) is logger:
                         continue
                 elif not carries and handler is None:
                     found = find(name)
@@ -177,6 +178,9 @@ class Applier:
             known = self._loggers[name] = _Known(logger, None, logger.level, logger.propagate)
         if target.carries:
             _, handler, level, propagate = known
+            if handler is not None and handler.retired:  # taking it off was interrupted
+                self._release(name, logger, logger.propagate)
+                handler = None
             if handler is None:
                 handler = ComplogHandler(self._sink)
             if handler is not known.handler or logger is not known.logger:
@@ -207,11 +211,11 @@ class Applier:
         handler = known.handler
         if handler is None:
             return
-        self._loggers[name] = known._replace(handler=None)
         handler.retired = True
         if handler in logger.handlers:
             # a new list: removing from the one that a thread is walking would make it miss a neighbour
             logger.handlers = [other for other in logger.handlers if other is not handler]
+        self._loggers[name] = known._replace(handler=None)  # last, since whoever interrupts this leaves it to be done
 
 
 _NOWHERE: Final = Target(logging.NOTSET, False, -1)

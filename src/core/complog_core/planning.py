@@ -26,12 +26,13 @@ from .resolve import (
 class _ArtifactLogger:
     """The modules and artifacts that a logger was handed out for, and the entries which that means in a registry."""
 
-    __slots__ = ("entries", "registry", "uses")
+    __slots__ = ("entries", "mark", "uses")
 
     def __init__(self, module: str, artifact: str) -> None:
         self.uses: tuple[tuple[str, str], ...] = ((module, artifact),)
         self.entries: tuple[Entry, ...] = ()
-        self.registry: Registry | None = None
+        self.mark: object = None
+        """The planner's mark of that registry: thousands of loggers may be made with thousands of registries."""
 
 
 class Planner:
@@ -52,6 +53,7 @@ class Planner:
         self._below: dict[str, Target] = {}
         self._artifact_loggers: dict[str, _ArtifactLogger] = {}
         self._registry: Registry | None = None
+        self._mark = object()
         self._unset: dict[str, Target] = {}
         """What was made from that registry: the targets while nothing is set."""
         self._last: LastPlan | None = None
@@ -76,7 +78,7 @@ class Planner:
             self._artifact_loggers[logger] = _ArtifactLogger(module, artifact)
         else:
             self._last = None  # it may be silent there, and not be so any more
-            known.registry = None
+            known.mark = None
             known.uses = (*known.uses, (module, artifact))
 
     def awaits(self, artifact: str) -> bool:
@@ -93,8 +95,9 @@ class Planner:
         resolution = configuration.resolution
         registry = assembly.registry
         if self._registry is not registry:
-            self._registry, self._unset = registry, plan_unset(registry)
             self._last = None
+            self._mark = object()
+            self._registry, self._unset = registry, plan_unset(registry)
         targets = plan_loggers(resolution.levels, registry, self._unset)
         # what is special about a logger cannot be seen any more while it is set
         self._below = self._plan_below(resolution.modules, targets) if resolution.modules else {}
@@ -182,11 +185,13 @@ class Planner:
 
     def _find_entries(self, logger: str, registry: Registry) -> tuple[Entry, ...]:
         known = self._artifact_loggers[logger]
-        if known.registry is not registry:
-            found = (entry for where, name in known.uses for entry in bind_artifact(where, name, registry))
-            known.entries = tuple(dict.fromkeys(found))
-            known.registry = registry
-        return known.entries
+        if known.mark is self._mark and registry is self._registry:
+            return known.entries
+        found = (entry for where, name in known.uses for entry in bind_artifact(where, name, registry))
+        entries = tuple(dict.fromkeys(found))
+        if registry is self._registry:
+            known.entries, known.mark = entries, self._mark
+        return entries
 
     def _plan_below(self, modules: frozenset[str], targets: Mapping[str, Target]) -> dict[str, Target]:
         # a module is set with everything below it, also what its own code has given a level or cut off
