@@ -108,8 +108,9 @@ def interrupt_and_go_on(line: int, where: Any, act: Callable[[LogSystem, str], N
             check(system, line)
     finally:
         system.close()
-    for name, logger in list(logging.root.manager.loggerDict.items()):
-        if name.startswith(top) and isinstance(logger, logging.Logger):
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith(top)]:
+        logger = logging.root.manager.loggerDict.pop(name)  # thousands of them would make everything slow
+        if isinstance(logger, logging.Logger):
             assert (logger.level, logger.propagate, logger.handlers) == (logging.NOTSET, True, []), (line, name)
     return was_interrupted
 

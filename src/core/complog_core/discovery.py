@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from . import report
 from .model import PluginInfo, PluginStatus
-from .modules import find_loaded
+from .modules import find_loaded, is_importing
 from .values import NamedTuple
 
 ALLOW: Final = "COMPLOG_PLUGINS"
@@ -95,8 +95,10 @@ def _get_metadata() -> Any:
     # Python's own copy finds the same, and where it gives up at somebody's unsound metadata, each is looked at alone.
     # A process that has it by now, as every one with PyTorch, has its listing of the path too; importing the other one
     # takes three times what the scan does.
-    loaded = find_loaded("importlib_metadata")
-    if loaded is None and sys.version_info >= (3, 11):  # before, unsound entry points came out as if they were sound
+    loaded: Any = find_loaded("importlib_metadata")
+    if loaded is None and is_importing("importlib_metadata"):  # which may be what imports complog
+        import importlib.metadata as loaded
+    elif loaded is None and sys.version_info >= (3, 11):  # before, unsound entry points come out as if they were sound
         loaded = find_loaded("importlib.metadata")
     if loaded is None:
         import importlib_metadata as loaded
