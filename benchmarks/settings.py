@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import logging
-import os
 import statistics
 import sys
 from typing import Any
 
 from measuring import SIDES, Row, count_instructions, exponent, main, run_batch, show, show_seconds
-from workers import Worker, import_bare_torch, import_torch, is_worker, serve, workers
+from workers import Worker, import_bare_torch, import_torch, is_worker, serve, share_processor, workers
 
 SIZES = (0, 100, 300, 1_000, 3_000, 10_000)
 ROUNDS = 5
@@ -237,9 +236,7 @@ def _set_others(number: int) -> None:
 def fill(number: int, named: bool) -> None:
     """Have so many artifact loggers; stock PyTorch's are not configured, which would take it half a minute."""
     logs = import_bare_torch()
-    if hasattr(os, "sched_setaffinity"):
-        # the processes are compared with each other: what a neighbour of the machine does to one is done to both
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    share_processor()
     if named:
         logs.set_logs(guards=True)
     for each in range(number):

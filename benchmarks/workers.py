@@ -68,6 +68,14 @@ class Worker:
         self._error.close()
 
 
+def share_processor() -> None:
+    """Run on the processor that every worker which does this runs on: what neighbours of the machine do to it is done
+    to all that are compared.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 @contextlib.contextmanager
 def workers(variables: Mapping[str, str] | None = None) -> Iterator[list[Worker]]:
     """Start a worker for each side, end them afterwards."""
