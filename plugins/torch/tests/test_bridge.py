@@ -223,6 +223,22 @@ def test_uninstall_gives_stock_handlers_back_whatever_was_set(run: Runner, backe
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.parametrize("value", ["", "+dynamo,graph_breaks"])
+def test_bridge_goes_and_comes_again(run: Runner, value: str) -> None:
+    code = """
+        import contextlib, torch, complog_torch
+        for _ in range(3):
+            complog_torch.uninstall()
+            assert not complog_torch.is_active()
+            with contextlib.suppress(AttributeError):  # stock's own, where the variable is blank
+                torch._logging._internal._init_logs()
+            assert complog_torch.install()
+        torch._logging.set_logs() if %r else torch._logging.set_logs(inductor=10)
+    """
+    result = run(code % value, TORCH_LOGS=value)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+
+
 def test_data_that_cannot_be_written_costs_torchs_own_callers_nothing(run: Runner, tmp_path: Path) -> None:
     code = """
         import torch

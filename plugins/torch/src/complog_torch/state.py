@@ -35,16 +35,20 @@ class StateExchange:
     def read_change(self) -> Request | None:
         """Return the request that the object now in place stands for, None where it is the one that was shown."""
         now = self._internal.log_state
-        unchanged = isinstance(now, self._face) and (now.log_qname_to_level, now.artifact_names) == now.shown
-        if unchanged:
+        levels, artifacts = _read(now)
+        if isinstance(now, self._face) and (levels, artifacts) == now.shown:
             return None if now is self._current else now.request
-        settings = [Setting(name, int(level), name) for name, level in now.log_qname_to_level.items()]
-        settings += [Setting(name, logging.DEBUG, name) for name in sorted(now.artifact_names)]
+        settings = [Setting(name, int(level), name) for name, level in levels.items()]
+        settings += [Setting(name, logging.DEBUG, name) for name in sorted(artifacts)]
         if self._current is None:  # nobody has asked for anything where nothing is set yet
             return Request(tuple(settings), made=True) if settings else None
         return Request(tuple(settings), self._current.request.keywords, made=True)
 
     def stop(self) -> None:
         """Leave a stock object in place that says the same."""
-        now = self._internal.log_state
-        self._internal.log_state = self._internal.LogState(dict(now.log_qname_to_level), set(now.artifact_names))
+        self._internal.log_state = self._internal.LogState(*_read(self._internal.log_state))
+
+
+def _read(state: Any) -> tuple[dict[str, int], set[str]]:
+    # where TORCH_LOGS is blank, stock PyTorch has an empty dict in the place of a LogState
+    return dict(getattr(state, "log_qname_to_level", ())), set(getattr(state, "artifact_names", ()))
