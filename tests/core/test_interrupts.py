@@ -40,6 +40,9 @@ def interrupt_at(line: int, where: Any, act: Callable[[], object]) -> bool:
         return True
     finally:
         sys.settrace(None)
+        # a line is also where a `with` block has ended and its lock is not given back yet; there no signal comes
+        while logging._lock._is_owned():  # type: ignore[attr-defined]  # private
+            logging._lock.release()  # type: ignore[attr-defined]  # private
     return False
 
 
