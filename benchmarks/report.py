@@ -46,10 +46,11 @@ complog is to reach: ✓ marks a figure that does, ✗ one that does not, ? what
 interval of the figure, in brackets, holds the limit. All of a row are measured in one run, in small batches in turn: in
 one process where that is possible, otherwise in processes that are asked in turn. Times are processor time. A figure is
 the median of the rounds' ratios, with three exceptions: what the bridge adds to `import torch` is the difference of two
-medians, taken from where PyTorch looks for entry points to the end, since before that both imports are the same; so is
-what records add to a compilation; and set_logs and its reference are run in turn in the process of that side, where the
+medians, taken from where PyTorch looks for entry points to the end, since before that both imports are the same; what
+records add to a compilation, without garbage collection, is the median of the rounds' differences, and the figure the
+ratio of both sides' medians; and set_logs and its reference are run in turn in the process of that side, where the
 median is one of calls. Where a process has just been waiting, its first set_logs takes about twice as long as those
-that follow. Artifact loggers are compared with a process that has few, on each side with its own.
+that follow. Artifact loggers are compared with a process of the same side that begins with few.
 """
 CHART_TEXT: Final = """
 ## The cost of set_logs by the number of names

@@ -30,6 +30,14 @@ def test_adopted_names_survive_a_thread_that_was_loading(
     monkeypatch.setattr(assembler, "assemble", assemble_and_wait)
     slow.start()
     has_begun.wait(60)
+    load = system.load
+
+    def load_when_the_other_has() -> Any:
+        may_go_on.set()
+        slow.join()
+        return load()
+
+    monkeypatch.setattr(system, "load", load_when_the_other_has)
     system.adoption = Adoption(PluginInfo("host"), (Component("adopted", [f"{top}.adopted"]),))
     system.reassemble()
     assert system.known.lookup("adopted")

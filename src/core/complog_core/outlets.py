@@ -60,7 +60,7 @@ class _Settled:
 
 
 class _Reply:
-    """What an implementation of a hook gave, or raised, just now: no hook is asked twice for one change."""
+    """What an implementation of a hook gave, or raised, just now: none is asked twice for one pipeline."""
 
     __slots__ = ("_error", "_value")
 
